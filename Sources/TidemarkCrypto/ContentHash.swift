@@ -36,10 +36,10 @@ package struct ContentHash: ~Copyable {
     private static let lanesMax = Lanes.allCases.last { $0.isAvailable } ?? .one
 
     private let lanes: Lanes
-    /// Of the bytes after the last complete leaf.
+    /// The hash of the bytes after the last complete leaf.
     private var leaf = SHA256()
     private var leafBytes = 0
-    /// Of the list of leaves.
+    /// The hash of the list of leaves.
     private var list: SHA256?
 
     package init() {

@@ -11,7 +11,7 @@ package struct VersionDigest: Sendable, Equatable {
     package private(set) var high: UInt64
     package private(set) var low: UInt64
 
-    /// Of no versions.
+    /// The digest of no versions.
     package init() { (high, low) = (0, 0) }
 
     package init(high: UInt64, low: UInt64) {

@@ -67,7 +67,7 @@ package struct SetCookie: Sendable {
     }
 
     /// Whether all characters may be in a cookie's value: visible ASCII but for quotes, commas, semicolons and backslashes.
-    package static func isValue(_ text: String) -> Bool {
+    fileprivate static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             switch byte {
             case 0x21, 0x23...0x2B, 0x2D...0x3A, 0x3C...0x5B, 0x5D...0x7E: true

@@ -37,7 +37,7 @@ package struct ResponseReader {
     /// More interim responses than any server needs.
     private static let interimMax = 8
 
-    /// - Parameter bodyBytesMax: of the body. Of a longer one this beginning is read. The status says enough.
+    /// - Parameter bodyBytesMax: how much of the body is read. The rest of a longer one is left: the status says enough.
     package init(limits: HeadLimits = HeadLimits(), bodyBytesMax: Int) {
         self.limits = limits
         self.bodyBytesMax = bodyBytesMax

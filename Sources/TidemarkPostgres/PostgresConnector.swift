@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import TidemarkSockets
 
 /// Opens connections without blocking a loop.
@@ -28,28 +27,6 @@ enum PostgresConnector {
 
     /// - Returns: false if there is no thread left.
     private static func onThread(_ work: @escaping @Sendable () -> Void) -> Bool {
-        let context = Unmanaged.passRetained(Attempt(work))
-        var thread = pthread_t()
-        let status = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<Attempt>.fromOpaque(context).takeRetainedValue().work()
-                return nil
-            }, context.toOpaque())
-        guard status == 0 else {
-            context.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
-    }
-}
-
-private final class Attempt: Sendable {
-    let work: @Sendable () -> Void
-
-    init(_ work: @escaping @Sendable () -> Void) {
-        self.work = work
+        (try? LoopThread.detach(name: "postgres", work)) != nil
     }
 }

@@ -9,8 +9,6 @@ package struct SQLState: Hashable, Sendable, CustomStringConvertible {
     }
 
     package static let uniqueViolation = SQLState("23505")
-    package static let foreignKeyViolation = SQLState("23503")
-    package static let checkViolation = SQLState("23514")
     package static let inFailedTransaction = SQLState("25P02")
     package static let idleInTransactionTimeout = SQLState("25P03")
     package static let undefinedStatement = SQLState("26000")

@@ -51,7 +51,7 @@ extension TaskExecutor {
 }
 
 extension Scheduler {
-    /// Of a scheduler for which it does not matter whose work is next.
+    /// For schedulers that do not care whose work is next.
     package func makeLane() -> any TaskExecutor { self }
 
     /// For a scheduler whose machine never sleeps.

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import Synchronization
+internal import TidemarkSockets
 
 /// Receives the signals that a server handles, on a thread of its own.
 package final class ProcessSignals: Sendable {
@@ -55,14 +56,7 @@ package final class ProcessSignals: Sendable {
     /// Begins to receive signals; call ``block()`` before. It lives as long as the process.
     package init(_ handler: @escaping Handler) {
         state = Mutex(State(handler: handler))
-        var thread = pthread_t()
-        let box = Unmanaged.passRetained(self)
-        let code = pthread_create(&thread, nil, { ProcessSignals.run($0) }, box.toOpaque())
-        guard code == 0 else {
-            box.release()
-            return
-        }
-        pthread_detach(thread)
+        try? LoopThread.detach(name: "signals") { self.run() }
     }
 
     /// Sets the handler. It first receives signals that arrived before and were not handled.
@@ -80,15 +74,13 @@ package final class ProcessSignals: Sendable {
         return set
     }
 
-    private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        guard let context else { return nil }
-        let signals = Unmanaged<ProcessSignals>.fromOpaque(context).takeUnretainedValue()
-        var set = signalSet()
+    private func run() {
+        var set = Self.signalSet()
         while true {
             var number: Int32 = 0
             guard sigwait(&set, &number) == 0 else { continue }
             let signal = Signal(number: number)
-            signals.state.withLock { state in
+            state.withLock { state in
                 if !state.handler(signal) { state.unheeded.append(signal) }
             }
         }

@@ -49,32 +49,25 @@ extension Timestamp: PostgresScalar {
     }
 }
 
-extension DeviceID: PostgresScalar {
+/// 128 bits of a Domain type, kept as `uuid`.
+package protocol PostgresUUID: PostgresScalar {
+    var high: UInt64 { get }
+    var low: UInt64 { get }
+    init(high: UInt64, low: UInt64)
+}
+
+extension PostgresUUID {
     package static var postgresType: PostgresType { .uuid }
-    package var postgresValue: PostgresValue { .uuid(bytes) }
-    package static func read(_ row: PostgresRow, _ column: Int) throws(PostgresError) -> DeviceID {
+    package var postgresValue: PostgresValue { .uuid(DeviceID(high: high, low: low).bytes) }
+    package static func read(_ row: PostgresRow, _ column: Int) throws(PostgresError) -> Self {
         let (high, low) = try row.uuidHalves(column)
-        return DeviceID(high: high, low: low)
+        return Self(high: high, low: low)
     }
 }
 
-extension ChangeCause: PostgresScalar {
-    package static var postgresType: PostgresType { .uuid }
-    package var postgresValue: PostgresValue { .uuid(DeviceID(high: high, low: low).bytes) }
-    package static func read(_ row: PostgresRow, _ column: Int) throws(PostgresError) -> ChangeCause {
-        let (high, low) = try row.uuidHalves(column)
-        return ChangeCause(high: high, low: low)
-    }
-}
-
-extension ParticipantID: PostgresScalar {
-    package static var postgresType: PostgresType { .uuid }
-    package var postgresValue: PostgresValue { .uuid(DeviceID(high: high, low: low).bytes) }
-    package static func read(_ row: PostgresRow, _ column: Int) throws(PostgresError) -> ParticipantID {
-        let (high, low) = try row.uuidHalves(column)
-        return ParticipantID(high: high, low: low)
-    }
-}
+extension ChangeCause: PostgresUUID {}
+extension DeviceID: PostgresUUID {}
+extension ParticipantID: PostgresUUID {}
 
 /// Remembered requests, as the bytes of one `bytea`.
 extension RequestMemory: PostgresParameter, PostgresColumn {

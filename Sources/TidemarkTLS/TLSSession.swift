@@ -43,7 +43,7 @@ package final class TLSSession {
     private static let recordOverheadBytesMax = 64
     private static let shortRecordBytes = 64
     /// Steps of handshakes in the whole life of a connection. The first handshake takes about 20, and each update of a
-    /// key (RFC 8446 §4.6.3) one or two. Who means well updates keys after many gigabytes. Without a bound 64 KiB of
+    /// key (RFC 8446 §4.6.3) one or two. An honest peer updates keys after many gigabytes. Without a bound 64 KiB of
     /// updates took 49 ms, and libssl bounds neither their number nor what one call takes of them.
     private static let handshakeStepsMax = 100
     /// Up to this size, memory for plaintext comes from the stack.

@@ -19,21 +19,7 @@ enum LogLine {
             $0.value > 0x20 && $0 != "\"" && $0 != "\\" && $0 != "=" && !$0.isSpecial
         }
         guard !isPlain || value.isEmpty else { return value }
-        var quoted = "\""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            default:
-                if scalar.isSpecial {
-                    quoted += "\\u{\(String(scalar.value, radix: 16))}"
-                } else {
-                    quoted.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return quoted + "\""
+        return value.quoted { "\\u{\(String($0.value, radix: 16))}" }
     }
 }
 
@@ -54,21 +40,7 @@ enum JSONLogLine {
     }
 
     private static func quoted(_ value: String) -> String {
-        var quoted = "\""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            default:
-                if scalar.isSpecial {
-                    for unit in String(scalar).utf16 { quoted += escaped(unit) }
-                } else {
-                    quoted.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return quoted + "\""
+        value.quoted { String($0).utf16.map(escaped).joined() }
     }
 
     private static func escaped(_ unit: UInt16) -> String { "\\u" + LogTime.digits(String(unit, radix: 16), 4) }
@@ -93,6 +65,24 @@ enum LogTime {
     /// The digits, with zeros before them.
     static func digits(_ text: String, _ width: Int) -> String {
         String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+    }
+}
+
+extension String {
+    /// In quotes.
+    ///
+    /// - Parameter escape: how a special character is written.
+    fileprivate func quoted(_ escape: (Unicode.Scalar) -> String) -> String {
+        var quoted = "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            default: if scalar.isSpecial { quoted += escape(scalar) } else { quoted.unicodeScalars.append(scalar) }
+            }
+        }
+        return quoted + "\""
     }
 }
 

@@ -56,7 +56,7 @@ struct ExportMachine {
     private let bounds: ExportBounds
     private var phase = Phase.idle
     private var waiting: Deque<FinishedSpan> = []
-    /// Of all spans that wait or are being sent.
+    /// How many spans wait or are being sent.
     private var spanCount = 0
     private var byteCount = 0
     private var timer = 0

@@ -25,7 +25,7 @@ enum RequestSteps {
             store[longest].sql = oneLine(slowest.sql)
         }
         steps += store.sorted { $0.start < $1.start }
-        // Of many waits some are no steps.
+        // If there were many waits, some are no steps.
         let begin = (steps.map(\.end) + [request.notes.storeEnd ?? request.start]).max() ?? request.start
         if begin < request.end { steps.append(RequestStep(name: "answer", start: begin, end: request.end)) }
         return steps

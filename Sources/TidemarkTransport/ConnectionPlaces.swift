@@ -180,7 +180,7 @@ struct ConnectionPlaces {
         let own = blocks[block]?.newcomerCount ?? 0
         if !isProxy, own >= limits.newcomersPerAddressMax { return (.ofAddress, oldestNewcomer(of: block)) }
         guard newcomerCount >= limits.newcomersMax else { return nil }
-        // Of equals the one that has waited longest. Otherwise one of very many addresses could protect the others, by
+        // Among equals it is the one that has waited longest. Otherwise one of very many addresses could protect the others, by
         // connecting anew each second.
         let largest = blocks.max { left, right in
             let (count, other) = (left.value.newcomerCount, right.value.newcomerCount)

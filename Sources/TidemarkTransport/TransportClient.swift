@@ -37,11 +37,8 @@ package enum TransportClient {
             self.fields = fields
         }
 
-        /// The Host field. The scheme's default port is left out (RFC 9110 §7.2).
-        var authority: String {
-            let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-            return port == (tls == nil ? 80 : 443) ? host : "\(host):\(port)"
-        }
+        /// The Host field.
+        var authority: String { HTTPURL.authority(host, port, isSecured: tls != nil) }
     }
 
     /// Begins to connect. Loop-confined. All failures are reported by ``MessageHandler/closed(_:_:)``, never before

@@ -12,17 +12,12 @@ package struct CloseCode: RawRepresentable, Hashable, Sendable {
     package static let goingAway = CloseCode(rawValue: 1001)
     package static let protocolError = CloseCode(rawValue: 1002)
     package static let unsupportedData = CloseCode(rawValue: 1003)
-    /// A close frame without a code; never sent (RFC 6455 §7.4.1).
-    package static let noStatus = CloseCode(rawValue: 1005)
-    /// The connection ended without a close frame; never sent (RFC 6455 §7.4.1).
-    package static let abnormal = CloseCode(rawValue: 1006)
     package static let invalidPayload = CloseCode(rawValue: 1007)
     package static let policyViolation = CloseCode(rawValue: 1008)
     package static let messageTooBig = CloseCode(rawValue: 1009)
     package static let mandatoryExtension = CloseCode(rawValue: 1010)
     package static let internalError = CloseCode(rawValue: 1011)
     package static let tryAgainLater = CloseCode(rawValue: 1013)
-    package static let badGateway = CloseCode(rawValue: 1014)
 
     /// Whether a close frame may carry the code: it is registered and not reserved, or meant for libraries and
     /// applications (RFC 6455 §7.4.2).

@@ -39,7 +39,7 @@ package enum ServerHandshake {
 
     /// Whether the request asks for a WebSocket. If not, it is ordinary HTTP. An Upgrade field in HTTP/1.0 is to be
     /// ignored (RFC 9110 §7.8).
-    package static func isUpgrade(_ head: RequestHead) -> Bool {
+    private static func isUpgrade(_ head: RequestHead) -> Bool {
         head.version >= .http11 && head.fields.hasToken("Connection", "upgrade")
             && (upgradeProtocols(head)?.contains { HeaderFields.isSame($0, "websocket") } ?? false)
     }

@@ -5,13 +5,6 @@ import Testing
 
 /// One use of each symbol of Tests/API.md, section CKRecord, as an app writes it, in that order.
 @Suite struct CKRecordAPITests {
-    /// To an archive and back, with secure coding, as the class that it is.
-    private func archived<Value: NSObject & NSSecureCoding>(_ value: Value) throws -> Value {
-        #expect(Value.supportsSecureCoding)
-        let data = try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
-        return try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: Value.self, from: data))
-    }
-
     @Test func `R-040 … R-056: CKRecord`() throws {
         let type: CKRecord.RecordType = "Note"
         let key: CKRecord.FieldKey = "text"

@@ -5,11 +5,6 @@ import Testing
 
 /// One use of each symbol of Tests/API.md, sections CKRecordZone and CKServerChangeToken, in that order.
 @Suite struct CKRecordZoneAPITests {
-    private func archived<Value: NSObject & NSSecureCoding>(_ value: Value) throws -> Value {
-        let data = try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
-        return try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: Value.self, from: data))
-    }
-
     @Test func `R-022, R-024, R-026, R-035: CKRecordZone`() throws {
         let standard: CKRecordZone = CKRecordZone.default()
         let named = CKRecordZone(zoneName: "Z")

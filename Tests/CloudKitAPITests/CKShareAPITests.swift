@@ -5,11 +5,6 @@ import Testing
 
 /// One use of each symbol of Tests/API.md, section CKShare, as an app writes it, in that order.
 @Suite struct CKShareAPITests {
-    private func archived<Value: NSObject & NSSecureCoding>(_ value: Value) throws -> Value {
-        let data = try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
-        return try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: Value.self, from: data))
-    }
-
     @Test func `R-300, R-301, R-307, R-312: CKShare`() throws {
         let zoneID = CKRecordZone.ID(zoneName: "Z")
         let root = CKRecord(recordType: "List", recordID: CKRecord.ID(recordName: "list", zoneID: zoneID))

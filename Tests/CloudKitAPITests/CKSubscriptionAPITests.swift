@@ -5,11 +5,6 @@ import Testing
 
 /// One use of each symbol of Tests/API.md, sections CKSubscription family and CKNotification family, in that order.
 @Suite struct CKSubscriptionAPITests {
-    private func archived<Value: NSObject & NSSecureCoding>(_ value: Value) throws -> Value {
-        let data = try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
-        return try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: Value.self, from: data))
-    }
-
     @Test func `R-240: CKDatabaseSubscription and CKRecordZoneSubscription`() throws {
         let database = CKDatabaseSubscription(subscriptionID: "all")
         let subscription: CKSubscription = database

@@ -9,9 +9,7 @@ import TidemarkKit
     private let zoneID = CKRecordZone.ID(zoneName: "Notes")
 
     private func makeDatabase() async throws -> CKDatabase {
-        let database = try await DevServer.shared().makeContainer().privateCloudDatabase
-        try await database.save(CKRecordZone(zoneID: zoneID))
-        return database
+        try await DevServer.shared().makeContainer().privateDatabase(holding: zoneID)
     }
 
     private func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zoneID) }
@@ -299,10 +297,5 @@ import TidemarkKit
             try await bob.recordZoneChanges(inZoneWith: self.zoneID, since: page.changeToken)
         }
         #expect([.changeTokenExpired, .invalidArguments].contains(error.code))
-    }
-
-    private func code<Value>(_ result: Result<Value, any Error>?) -> CKError.Code? {
-        guard case .failure(let error) = result else { return nil }
-        return (error as? CKError)?.code
     }
 }

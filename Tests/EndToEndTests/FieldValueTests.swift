@@ -10,9 +10,7 @@ import TidemarkKit
     private let zoneID = CKRecordZone.ID(zoneName: "Values")
 
     private func makeDatabase() async throws -> CKDatabase {
-        let database = try await DevServer.shared().makeContainer().privateCloudDatabase
-        try await database.save(CKRecordZone(zoneID: zoneID))
-        return database
+        try await DevServer.shared().makeContainer().privateDatabase(holding: zoneID)
     }
 
     private func record(_ name: String, type: String = "Value") -> CKRecord {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import SessionTestSupport
 import Testing
 import TidemarkTestSupport
@@ -11,7 +10,7 @@ import TidemarkWire
     private static let zone = "Notes"
     private let provider = TokenSigner()
 
-    /// The file of `--issuers`. The operator trusts the provider with addresses.
+    /// The operator trusts the provider with addresses.
     private func issuersFile(in directory: TestDirectory) throws -> String {
         try provider.issuersFile(in: directory, #""trust-email":true"#, #""trust-phone":true"#)
     }

@@ -11,9 +11,7 @@ import TidemarkKit
     private let missing = CKRecordZone.ID(zoneName: "Missing")
 
     private func makeDatabase() async throws -> CKDatabase {
-        let database = try await DevServer.shared().makeContainer().privateCloudDatabase
-        try await database.save(CKRecordZone(zoneID: zoneID))
-        return database
+        try await DevServer.shared().makeContainer().privateDatabase(holding: zoneID)
     }
 
     private func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zoneID) }

@@ -54,7 +54,7 @@ import TidemarkTestSupport
 
             // Requests are logged before they are answered, but another process reads the log.
             func written() -> [Substring] {
-                place.server.output.split(separator: "\n").filter { $0.contains(" debug request ") }
+                place.server.lines("debug request")
             }
             try await eventually("the last request is in the log") {
                 written().count { $0.contains("kind=fetch_zones") } == 2

@@ -12,11 +12,6 @@ import TidemarkKit
         return record
     }
 
-    private func code<Value>(_ result: Result<Value, any Error>?) -> CKError.Code? {
-        guard case .failure(let error) = result else { return nil }
-        return (error as? CKError)?.code
-    }
-
     @Test func `R-003: a container gives the same database each time`() async throws {
         let container = try await DevServer.shared().makeContainer()
         #expect(container.database(with: .public) === container.publicCloudDatabase)

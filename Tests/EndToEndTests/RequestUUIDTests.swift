@@ -9,17 +9,6 @@ import TidemarkTestSupport
 
 /// One request in an app's error and in the log of a real server, and what else that log tells.
 @Suite(.timeLimit(.minutes(5))) struct RequestUUIDTests {
-    private func lines(_ server: Program, _ text: String) -> [Substring] {
-        server.output.split(separator: "\n").filter { $0.contains(" \(text) ") }
-    }
-
-    private func error(_ work: () async throws -> Void) async throws -> CKError {
-        do {
-            try await work()
-        } catch { return try #require(error as? CKError) }
-        throw NeverHappened(description: "nothing failed")
-    }
-
     @Test func `R-820: an app's error and the server's lines have the same UUID`() async throws {
         try await OperatorPlace.with(["--create-containers", "--log-level", "debug"]) { place in
             let database = place.database()
@@ -27,22 +16,22 @@ import TidemarkTestSupport
             // A fault of the server: its log says why.
             try PostgresAdministration.execute(
                 ["ALTER TABLE subscription RENAME TO elsewhere"], url: place.database.url)
-            let fault = try await error { _ = try await database.allSubscriptions() }
+            let fault = try await failure { _ = try await database.allSubscriptions() }
             let uuid = try #require(fault.requestUUID).uuidString
             #expect(fault.code == .internalError && fault.localizedDescription.contains("(request UUID \(uuid))"))
             try await eventually("the request is in the log") {
-                !lines(place.server, "debug request").filter { $0.contains("request=\(uuid)") }.isEmpty
+                !place.server.lines("debug request").filter { $0.contains("request=\(uuid)") }.isEmpty
             }
             for text in ["the store failed", "a request was answered INTERNAL_ERROR"] {
-                let line = lines(place.server, text).first
+                let line = place.server.lines(text).first
                 #expect(line?.contains(" request=\(uuid)") == true, "\(line ?? "no line"), and not \(uuid)")
             }
-            let request = lines(place.server, "debug request").filter { $0.contains("request=\(uuid)") }
+            let request = place.server.lines("debug request").filter { $0.contains("request=\(uuid)") }
             #expect(request.count == 1 && request[0].contains("kind=fetch_subscriptions"), "\(request)")
             #expect(request.first?.contains("result=internalError") == true)
             // Items of a request, and the whole of it.
             let id = CKRecord.ID(recordName: "n", zoneID: CKRecordZone.ID(zoneName: "Missing"))
-            let whole = try await error {
+            let whole = try await failure {
                 _ = try await database.modifyRecords(
                     saving: [CKRecord(recordType: "Note", recordID: id)], deleting: [])
             }
@@ -51,7 +40,7 @@ import TidemarkTestSupport
             let second = try #require(whole.requestUUID).uuidString
             #expect(item.requestUUID?.uuidString == second && second != uuid)
             try await eventually("the save is in the log") {
-                lines(place.server, "debug request").contains {
+                place.server.lines("debug request").contains {
                     $0.contains("request=\(second)") && $0.contains("kind=modify_records")
                 }
             }
@@ -94,7 +83,7 @@ import TidemarkTestSupport
             #expect(first != uuid && first.prefix(18) == uuid.prefix(18), "one session")
             #expect(try await rows(tail + ["--request", uuid], place).map(\.recordName) == ["second"])
             try await eventually("the save is in the log") {
-                lines(place.server, "debug request").contains {
+                place.server.lines("debug request").contains {
                     $0.contains("request=\(first)") && $0.contains("kind=modify_records")
                 }
             }
@@ -125,12 +114,12 @@ import TidemarkTestSupport
     {
         try await OperatorPlace.with(["--create-containers", "--verbose"], isEncrypted: true) { place in
             let database = place.database(token: "tm_nobody")
-            let refusal = try await error { _ = try await database.allRecordZones() }
+            let refusal = try await failure { _ = try await database.allRecordZones() }
             let uuid = try #require(refusal.requestUUID).uuidString
             try await eventually("the refusal is in the log") {
-                lines(place.server, "a device was refused").contains { $0.contains("request=\(uuid)") }
+                place.server.lines("a device was refused").contains { $0.contains("request=\(uuid)") }
             }
-            let refused = lines(place.server, "a device was refused")
+            let refused = place.server.lines("a device was refused")
             #expect(refused.allSatisfy { $0.contains(" debug ") && $0.contains("address=127.0.0.1:") }, "\(refused)")
             #expect(refused.allSatisfy { $0.contains("tidemark admin credentials create") }, "\(refused)")
             #expect(!place.server.output.contains("tm_nobody"))
@@ -143,15 +132,15 @@ import TidemarkTestSupport
             _ = await peer.receiveAll()
             await peer.close()
             try await eventually("the handshake is in the log") {
-                lines(place.server, "a TLS handshake failed").contains {
+                place.server.lines("a TLS handshake failed").contains {
                     $0.contains(" debug ") && $0.contains("address=127.0.0.1:") && $0.contains("wss://")
                 }
             }
             _ = try await place.database().allRecordZones()
             try await eventually("the container is in the log") {
-                lines(place.server, "a container was created").contains { $0.contains("--create-containers") }
+                place.server.lines("a container was created").contains { $0.contains("--create-containers") }
             }
-            #expect(lines(place.server, "debug request").isEmpty, "verbose is no level for requests")
+            #expect(place.server.lines("debug request").isEmpty, "verbose is no level for requests")
         }
     }
 
@@ -159,17 +148,17 @@ import TidemarkTestSupport
         try await OperatorPlace.with(["--create-containers"], isEncrypted: true) { place in
             for _ in 0..<3 {
                 let database = place.database(token: "tm_nobody")
-                _ = try await error { _ = try await database.allRecordZones() }
+                _ = try await failure { _ = try await database.allRecordZones() }
             }
-            try await eventually("a refusal is in the log") { !lines(place.server, "a device was refused").isEmpty }
-            let refused = lines(place.server, "a device was refused")
+            try await eventually("a refusal is in the log") { !place.server.lines("a device was refused").isEmpty }
+            let refused = place.server.lines("a device was refused")
             #expect(refused.count == 1 && refused[0].contains(" info "), "\(refused)")
             #expect(!refused[0].contains("address="), "\(refused)")
             place.server.signal(SIGINT)
             try await place.server.exit()
-            let counts = lines(place.server, "a device was refused").filter { $0.contains(" repeats=") }
+            let counts = place.server.lines("a device was refused").filter { $0.contains(" repeats=") }
             #expect(counts.count == 1, "\(place.server.output)")
-            for text in ["settings", "stopping", "stopped"] { #expect(lines(place.server, text).count == 1, "\(text)") }
+            for text in ["settings", "stopping", "stopped"] { #expect(place.server.lines(text).count == 1, "\(text)") }
         }
     }
 
@@ -187,14 +176,14 @@ import TidemarkTestSupport
                     recordType: "Note", predicate: NSPredicate(format: "text == %@ AND text != %@", "secret-4711", "b"))
                 let found = try await database.records(matching: query, inZoneWith: zone.zoneID)
                 #expect(found.matchResults.count == 1)
-                return lines(place.server, "a request was slow").contains { $0.contains("cause=query_records") }
+                return place.server.lines("a request was slow").contains { $0.contains("cause=query_records") }
             }
             let slow = try #require(
-                lines(place.server, "a request was slow").first { $0.contains("cause=query_records") })
+                place.server.lines("a request was slow").first { $0.contains("cause=query_records") })
             #expect(slow.contains(" warning ") && slow.contains(" account="), "\(slow)")
             let uuid = try #require(slow.firstMatch(of: /request=([0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12})/)).1
             #expect(
-                lines(place.server, "debug request").contains {
+                place.server.lines("debug request").contains {
                     $0.contains("request=\(uuid)") && $0.contains("kind=query_records")
                 })
             #expect(slow.contains("sql=\"SELECT ") && slow.contains(" FROM record r WHERE "), "\(slow)")

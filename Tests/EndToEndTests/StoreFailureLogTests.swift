@@ -8,11 +8,6 @@ import TidemarkTestSupport
 
 /// What an operator reads in the log when PostgreSQL fails.
 @Suite struct StoreFailureLogTests {
-    /// The lines of the log with this text.
-    private func lines(_ server: Program, _ text: String) -> [Substring] {
-        server.output.split(separator: "\n").filter { $0.contains(" \(text) ") }
-    }
-
     /// Saves until it is cancelled. A save may fail: that is what is told.
     private static func write(_ device: Int, to database: CKDatabase) async {
         for number in 0..<100_000 where !Task.isCancelled {
@@ -45,14 +40,14 @@ import TidemarkTestSupport
             // Some kills hit connections that are idle.
             try await eventually("a request fails", within: .seconds(120)) {
                 try killBackends(place.database)
-                return lines(place.server, "the store failed").contains { $0.contains(" request=") }
-                    && !lines(place.server, "a connection to PostgreSQL was lost").isEmpty
+                return place.server.lines("the store failed").contains { $0.contains(" request=") }
+                    && !place.server.lines("a connection to PostgreSQL was lost").isEmpty
             }
             for writer in writers {
                 writer.cancel()
                 await writer.value
             }
-            let failures = lines(place.server, "the store failed")
+            let failures = place.server.lines("the store failed")
             for line in failures {
                 #expect(line.contains(" warning ") && line.contains(" cause="), "\(line)")
                 #expect(line.contains(/advice="(check|look)\b/) || line.contains("repeats="), "R-964: \(line)")
@@ -76,7 +71,7 @@ import TidemarkTestSupport
         try await OperatorPlace.with(["--create-containers"]) { place in
             let database = place.database()
             _ = try await database.save(CKRecordZone(zoneName: "Notes"))
-            #expect(lines(place.server, "a request was answered INTERNAL_ERROR").isEmpty)
+            #expect(place.server.lines("a request was answered INTERNAL_ERROR").isEmpty)
             try PostgresAdministration.execute(
                 ["ALTER TABLE subscription RENAME TO elsewhere"], url: place.database.url)
             for _ in 0..<3 {
@@ -87,11 +82,11 @@ import TidemarkTestSupport
                     #expect((error as? CKError)?.code == .internalError, "\(error)")
                 }
             }
-            let answers = lines(place.server, "a request was answered INTERNAL_ERROR")
+            let answers = place.server.lines("a request was answered INTERNAL_ERROR")
             #expect(answers.count == 1 && answers[0].contains(" error "), "\(place.server.output)")
             #expect(answers.first?.contains(" request=") == true)
             // The cause, with PostgreSQL's code and the statement's name, and nothing that users have stored.
-            let causes = lines(place.server, "the store failed")
+            let causes = place.server.lines("the store failed")
             #expect(
                 causes.contains { $0.contains("42P01") && $0.contains("name=") && $0.contains(" request=") },
                 "\(causes)")
@@ -101,7 +96,7 @@ import TidemarkTestSupport
             // What was not written one by one is counted at the end.
             place.server.signal(SIGINT)
             try await place.server.exit()
-            let counts = lines(place.server, "a request was answered INTERNAL_ERROR").filter {
+            let counts = place.server.lines("a request was answered INTERNAL_ERROR").filter {
                 $0.contains("repeats=2")
             }
             #expect(counts.count == 1, "\(place.server.output)")

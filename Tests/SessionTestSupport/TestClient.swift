@@ -132,13 +132,11 @@ package final class TestClient: SessionPeer {
     }
 
     package func stamp() -> WireRequestStamp {
-        var stamp = WireRequestStamp()
-        stamp.counter = state.withLock { state in
-            state.counter += 1
-            return state.counter
-        }
-        stamp.lowestUnanswered = stamp.counter
-        return stamp
+        WireRequestStamp(
+            counter: state.withLock { state in
+                state.counter += 1
+                return state.counter
+            })
     }
 }
 
@@ -149,6 +147,13 @@ extension TestClient {
         var zone = WireZoneID()
         zone.name = name
         return zone
+    }
+
+    /// For the zones of the private database.
+    package static var zonesRequest: WireClientEnvelope.OneOfRequest {
+        var request = WireFetchZones()
+        request.database = .private
+        return .fetchZones(request)
     }
 
     package func makeZone(_ name: String) throws {
@@ -173,20 +178,16 @@ extension TestClient {
         }
     }
 
-    package func saving(_ name: String, in zone: String, text: String = "text") throws -> WireModifyRecords {
+    package static func note(_ name: String, text: String = "text") throws -> WireRecordSave {
         var save = WireRecordSave()
         save.name = name
         save.type = "Note"
         save.fields = [UInt8](try FieldMap([Field("text", .string(text))]).bytes)
-        var part = WireZoneModifications()
-        part.zone = Self.zone(zone)
-        part.saves = [save]
-        var request = WireModifyRecords()
-        request.database = .private
-        request.stamp = stamp()
-        request.policy = .allKeys
-        request.zones = [part]
-        return request
+        return save
+    }
+
+    package func saving(_ name: String, in zone: String, text: String = "text") throws -> WireModifyRecords {
+        WireModifyRecords(saving: [try Self.note(name, text: text)], in: Self.zone(zone), stamp())
     }
 
     package func save(_ name: String, in zone: String, text: String = "text") throws {

@@ -22,23 +22,6 @@ struct SimulationRun: SeededRun {
         await devices.live(stepCount: 8 + world.below(20))
         await world.calmDown()
         await DigestJudge.judge(world)
-        for device in devices.all { await judgeEnd(of: device, in: world) }
-    }
-
-    /// From now on nothing changes: whoever goes on from any bookmark comes to what is stored.
-    private static func judgeEnd(of device: SimulatedDevice, in world: SimulatedWorld) async {
-        let stored = Dictionary(
-            uniqueKeysWithValues: world.history.zones.values.filter { $0.endedAt == nil }
-                .filter { $0.name != ZoneName.default }.map { ($0.name, $0.records.compactMapValues(\.text)) })
-        for (index, bookmark) in ([device.bookmark] + device.bookmarks).enumerated() {
-            device.bookmark = bookmark
-            guard await device.sync() else {
-                world.history.accuse("in calm weather a fetch failed")
-                continue
-            }
-            if device.bookmark.views.mapValues(\.living) != stored {
-                world.history.accuse("I-2: from bookmark \(index) a device does not come to what is stored")
-            }
-        }
+        for device in devices.all { await EndJudge.judge(device, in: world) }
     }
 }

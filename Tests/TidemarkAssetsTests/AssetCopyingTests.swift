@@ -15,10 +15,6 @@ import TidemarkTestSupport
         0, 1, ContentHash.leafByteCount, 8 * ContentHash.pieceByteCount, 8 * ContentHash.pieceByteCount + 1,
     ]
 
-    private static func content(_ bytes: [UInt8]) -> FieldAsset {
-        FieldAsset(sha256: ContentHash.of(bytes), byteCount: Int64(bytes.count))
-    }
-
     private static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) } }
 
     private static func copy(_ path: String, to other: String?, _ content: FieldAsset) throws(AssetStoreError) {
@@ -48,7 +44,7 @@ import TidemarkTestSupport
             FileLayout.keep([UInt8](repeating: 7, count: Checksum.byteCount), with: descriptor)
             let kept = FileLayout.checksum(keptWith: descriptor)
             FileCalls.close(descriptor)
-            try Self.copy(source, to: target, Self.content(bytes))
+            try Self.copy(source, to: target, FieldAsset(of: bytes))
             #expect(FileManager.default.contents(atPath: target) == Data(bytes))
             #expect(FileCalls.names(in: "\(directory)/a/b") == ["target"])
             let mode = try FileManager.default.attributesOfItem(atPath: target)[.posixPermissions] as? Int
@@ -70,7 +66,7 @@ import TidemarkTestSupport
                 try Self.write(wrong, to: source)
                 for target in [target, nil] {
                     let error = #expect(throws: AssetStoreError.self) {
-                        try Self.copy(source, to: target, Self.content(bytes))
+                        try Self.copy(source, to: target, FieldAsset(of: bytes))
                     }
                     #expect(error?.code == .modified)
                 }
@@ -85,14 +81,14 @@ import TidemarkTestSupport
             let (source, target) = ("\(directory)/source", "\(directory)/target")
             try Self.write(bytes, to: source)
             do {
-                let copying = try AssetCopying(source, to: target, Self.content(bytes))
+                let copying = try AssetCopying(source, to: target, FieldAsset(of: bytes))
                 #expect(try copying.step() > 0)
                 #expect(FileManager.default.fileExists(atPath: "\(target).new"))
                 withExtendedLifetime(copying) {}
             }
             #expect(FileCalls.names(in: directory) == ["source"])
             try Self.write([1, 2, 3], to: "\(target).new")
-            try Self.copy(source, to: target, Self.content(bytes))
+            try Self.copy(source, to: target, FieldAsset(of: bytes))
             #expect(FileManager.default.contents(atPath: target) == Data(bytes))
             #expect(Set(FileCalls.names(in: directory)) == ["source", "target"])
         }
@@ -101,14 +97,14 @@ import TidemarkTestSupport
     @Test func `R-951: a file that is missing, or is a link, is no asset`() throws {
         try with { directory in
             let error = #expect(throws: AssetStoreError.self) {
-                try Self.copy("\(directory)/none", to: "\(directory)/target", Self.content([1]))
+                try Self.copy("\(directory)/none", to: "\(directory)/target", FieldAsset(of: [1]))
             }
             #expect(error?.code == .missing)
             try Self.write([1], to: "\(directory)/file")
             try FileManager.default.createSymbolicLink(
                 atPath: "\(directory)/link", withDestinationPath: "\(directory)/file")
             let other = #expect(throws: AssetStoreError.self) {
-                try Self.copy("\(directory)/link", to: nil, Self.content([1]))
+                try Self.copy("\(directory)/link", to: nil, FieldAsset(of: [1]))
             }
             // So a backup may pass over it, as over a file that the disk does not open.
             #expect(other?.code == .unreadable && other?.detail.contains("\(directory)/link") == true)
@@ -124,7 +120,7 @@ import TidemarkTestSupport
             try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
             for target in ["\(directory)/target", nil] {
                 let error = #expect(throws: AssetStoreError.self) {
-                    try Self.copy(source, to: target, Self.content([1]))
+                    try Self.copy(source, to: target, FieldAsset(of: [1]))
                 }
                 #expect(error?.code == .modified && error?.detail.contains("cannot be read") == true, "\(error as Any)")
             }

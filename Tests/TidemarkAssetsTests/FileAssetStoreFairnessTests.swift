@@ -99,9 +99,7 @@ import TidemarkTestSupport
     @Test func `R-717: while a long upload is read, others have their turn`() async throws {
         try await withStore { store, path async throws in
             let content = [UInt8](repeating: 3, count: 64 << 20)
-            let asset = AssetKey(
-                database: DatabaseID(1),
-                content: FieldAsset(sha256: ContentHash.of(content), byteCount: Int64(content.count)))
+            let asset = AssetKey(of: content)
             // What another server has left.
             do {
                 let other = try FileAssetStore(directory: path, threads: 1, uploadBytesMax: Limits().uploadBytesMax)

@@ -27,22 +27,6 @@ import TidemarkTestSupport
         try await body(store, path)
     }
 
-    private func asset(_ content: [UInt8], database: Int64 = 1) -> AssetKey {
-        AssetKey(
-            database: DatabaseID(database),
-            content: FieldAsset(sha256: ContentHash.of(content), byteCount: Int64(content.count)))
-    }
-
-    /// What the work fails with; nil if it does not.
-    private func code(_ work: () async throws(AssetStoreError) -> Void) async -> AssetStoreError.Code? {
-        do {
-            try await work()
-            return nil
-        } catch {
-            return error.code
-        }
-    }
-
     /// Waits until a store that has ended lets go of an upload: a program that this process starts just then has its lock
     /// too, until it runs.
     private func notBusy(_ work: () async throws(AssetStoreError) -> Void) async throws {
@@ -98,7 +82,7 @@ import TidemarkTestSupport
             defer { store.stop() }
             // A new shelf, a shelf that is there, and a file that is there.
             for content in [[UInt8(number)], [UInt8(number), 1], [9, 9]] {
-                let asset = asset(content)
+                let asset = AssetKey(of: content)
                 let progress = try await store.append(content, at: 0, to: asset, by: Self.phone)
                 #expect(progress.isComplete)
                 let file = FileLayout(directory: root).file(of: asset)
@@ -120,7 +104,7 @@ import TidemarkTestSupport
             directory: root, threads: 1, uploadBytesMax: Limits().uploadBytesMax,
             durability: FileDurability(synchronizeDirectory: synchronized.add))
         defer { store.stop() }
-        let asset = asset([1, 2, 3])
+        let asset = AssetKey(of: [1, 2, 3])
         synchronized.fails.withLock { $0 = true }
         #expect(
             await code { () async throws(AssetStoreError) in
@@ -139,7 +123,7 @@ import TidemarkTestSupport
     func `R-070: what is uploaded in chunks is read as it was`(count: Int) async throws {
         try await withStore { store, _ async throws in
             let content = bytes(count)
-            let asset = asset(content)
+            let asset = AssetKey(of: content)
             #expect(try await store.progress(of: asset, by: Self.phone) == .init(byteCount: 0, isComplete: false))
             await #expect(throws: AssetStoreError.self) { try await store.read(asset, at: 0, count: 10) }
             var progress = AssetProgress(byteCount: 0, isComplete: false)
@@ -165,7 +149,7 @@ import TidemarkTestSupport
     @Test func `a draft becomes an asset when it is known what it is`() async throws {
         try await withStore { store, path async throws in
             let content = bytes(3_000)
-            let asset = asset(content)
+            let asset = AssetKey(of: content)
             let name = [UInt8](repeating: 5, count: 32)
             let draft = AssetUpload(draft: name, byteCount: 3_000, in: asset.database, by: Self.phone)
             #expect(try await store.append(content[..<1_000], at: 0, to: draft).byteCount == 1_000)
@@ -194,7 +178,7 @@ import TidemarkTestSupport
     @Test func `a draft is named by its content if it came without a break, else by who knows its hash`() async throws {
         try await withStore { store, path async throws in
             let content = bytes(3_000)
-            let asset = asset(content)
+            let asset = AssetKey(of: content)
             func part(_ number: UInt8, isEnd: Bool) -> AssetUpload {
                 AssetUpload(
                     draft: [UInt8](repeating: number, count: 32), byteCount: 3_000, in: asset.database, by: Self.phone,
@@ -224,7 +208,7 @@ import TidemarkTestSupport
     @Test func `R-071: the checksum that came with an asset is kept with it`() async throws {
         try await withStore { store, path async throws in
             let content = bytes(3_000)
-            let asset = asset(content)
+            let asset = AssetKey(of: content)
             let missing = await code { () throws(AssetStoreError) in
                 _ = try await store.checksum(of: asset, for: .nobody)
             }
@@ -298,7 +282,7 @@ import TidemarkTestSupport
     @Test func `an upload goes on where it was, also in another process`() async throws {
         try await withStore { store, path async throws in
             let content = bytes(3_000)
-            let asset = asset(content)
+            let asset = AssetKey(of: content)
             _ = try await store.append(Array(content[..<1_000]), at: 0, to: asset, by: Self.phone)
             // From elsewhere than where it is: nothing is added.
             let there = AssetProgress(byteCount: 1_000, isComplete: false)
@@ -316,7 +300,7 @@ import TidemarkTestSupport
         }
         try await withStore { first, path async throws in
             let content = bytes(3_000)
-            let asset = asset(content)
+            let asset = AssetKey(of: content)
             do {
                 let store = try FileAssetStore(directory: path, uploadBytesMax: Limits().uploadBytesMax)
                 _ = try await store.append(Array(content[..<1_000]), at: 0, to: asset, by: Self.phone)
@@ -333,7 +317,7 @@ import TidemarkTestSupport
     @Test func `R-070: bytes that are not those announced are not kept, and the upload begins anew`() async throws {
         try await withStore { store, _ async throws in
             let content = bytes(100)
-            let asset = asset(content)
+            let asset = AssetKey(of: content)
             let code = await code { () throws(AssetStoreError) in
                 _ = try await store.append(Array(content.reversed()), at: 0, to: asset, by: Self.phone)
             }
@@ -361,25 +345,25 @@ import TidemarkTestSupport
             }
             return true
         }
-        #expect(try await upload(small, to: asset(small)))
+        #expect(try await upload(small, to: AssetKey(of: small)))
         for _ in 0..<2 {
-            let code = await code { () throws(AssetStoreError) in _ = try await upload(large, to: asset(large)) }
+            let code = await code { () throws(AssetStoreError) in _ = try await upload(large, to: AssetKey(of: large)) }
             #expect(code == .full)
         }
-        #expect(try await store.read(asset(small), at: 0, count: 50_000) == small)
+        #expect(try await store.read(AssetKey(of: small), at: 0, count: 50_000) == small)
         // Once there is room the upload goes on.
         try disk.resize(kilobytes: 2_048)
-        #expect(try await upload(large, to: asset(large)))
-        #expect(try await store.read(asset(large), at: 0, count: 400_000) == large)
+        #expect(try await upload(large, to: AssetKey(of: large)))
+        #expect(try await store.read(AssetKey(of: large), at: 0, count: 400_000) == large)
     }
 
     @Test func `what is there is found, and uploads that nobody goes on with are removed`() async throws {
         try await withStore { store, path async throws in
-            let assets = [asset([1]), asset([2]), asset([1], database: 2)]
+            let assets = [AssetKey(of: [1]), AssetKey(of: [2]), AssetKey(of: [1], database: 2)]
             for (asset, content) in zip(assets, [[1], [2], [1]] as [[UInt8]]) {
                 _ = try await store.append(content, at: 0, to: asset, by: Self.phone)
             }
-            let partial = asset([7, 7])
+            let partial = AssetKey(of: [7, 7])
             _ = try await store.append([7], at: 0, to: partial, by: Self.phone)
             let found = Mutex<[AssetKey]>([])
             try await store.forEachBatch { batch in
@@ -395,7 +379,7 @@ import TidemarkTestSupport
             #expect(try await store.append([7], at: 1, to: partial, by: Self.phone).isComplete)
             do {
                 let other = try FileAssetStore(directory: path, uploadBytesMax: Limits().uploadBytesMax)
-                _ = try await other.append([8], at: 0, to: asset([8, 8]), by: Self.phone)
+                _ = try await other.append([8], at: 0, to: AssetKey(of: [8, 8]), by: Self.phone)
                 other.stop()
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
@@ -410,7 +394,7 @@ import TidemarkTestSupport
     @Test func `R-070: a device whose upload stands still goes on with another server`() async throws {
         try await withStore(idleMax: .milliseconds(20)) { store, path async throws in
             let content = bytes(2_000)
-            let asset = asset(content)
+            let asset = AssetKey(of: content)
             _ = try await store.append(Array(content[..<1_000]), at: 0, to: asset, by: Self.phone)
             let other = try FileAssetStore(directory: path, uploadBytesMax: Limits().uploadBytesMax)
             defer { other.stop() }

@@ -2,9 +2,7 @@
 
 import Synchronization
 import Testing
-import TidemarkCrypto
 import TidemarkDomain
-import TidemarkFields
 import TidemarkService
 import TidemarkTestSupport
 
@@ -62,12 +60,6 @@ import TidemarkTestSupport
         }
     }
 
-    private func asset(_ content: [UInt8]) -> AssetKey {
-        AssetKey(
-            database: DatabaseID(1),
-            content: FieldAsset(sha256: ContentHash.of(content), byteCount: Int64(content.count)))
-    }
-
     private func send(
         _ content: [UInt8], to asset: AssetKey, _ store: FileAssetStore
     ) async throws(AssetStoreError) -> AssetProgress {
@@ -88,7 +80,7 @@ import TidemarkTestSupport
     ) async throws {
         try await withStore { store, disk async throws in
             let content = content(bytes)
-            let asset = asset(content)
+            let asset = AssetKey(of: content)
             #expect(try await send(content, to: asset, store).isComplete)
             let flushed = steps.map { Event.flushed(Int64($0 * Self.megabyte)) }
             #expect(disk.events.withLock { $0 } == flushed + [.synchronized(Int64(bytes))])
@@ -99,7 +91,7 @@ import TidemarkTestSupport
     @Test func `R-766: an upload of which a step could not be flushed begins anew`() async throws {
         try await withStore { store, disk async throws in
             let content = content(17 * Self.megabyte)
-            let asset = asset(content)
+            let asset = AssetKey(of: content)
             disk.fails.withLock { $0 = true }
             var code: AssetStoreError.Code?
             do throws(AssetStoreError) {

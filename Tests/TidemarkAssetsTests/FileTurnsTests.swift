@@ -4,10 +4,8 @@ import Dispatch
 import Foundation
 import Synchronization
 import Testing
-import TidemarkCrypto
 import TidemarkDomain
 import TidemarkFairness
-import TidemarkFields
 import TidemarkService
 import TidemarkTestSupport
 
@@ -39,28 +37,13 @@ import TidemarkTestSupport
 
     /// An upload of one chunk, to a database of the account's number.
     private func start(_ content: [UInt8], by account: Int64, _ store: FileAssetStore) -> Upload {
-        var upload = AssetUpload(of: asset(content, of: account), by: DeviceID(high: 0, low: 1))
+        var upload = AssetUpload(of: AssetKey(of: content, database: account), by: DeviceID(high: 0, low: 1))
         upload.account = AccountID(account)
         return Task { [upload] in
             await code { () async throws(AssetStoreError) in
                 let progress = try await store.append(content[...], at: 0, to: upload)
                 #expect(progress.isComplete)
             }
-        }
-    }
-
-    private func asset(_ content: [UInt8], of account: Int64) -> AssetKey {
-        AssetKey(
-            database: DatabaseID(account),
-            content: FieldAsset(sha256: ContentHash.of(content), byteCount: Int64(content.count)))
-    }
-
-    private func code(_ work: () async throws(AssetStoreError) -> Void) async -> AssetStoreError.Code? {
-        do {
-            try await work()
-            return nil
-        } catch {
-            return error.code
         }
     }
 
@@ -71,7 +54,7 @@ import TidemarkTestSupport
         flood: Flood
     ) async throws {
         try await withHeldDisk { store, disk async throws in
-            let stored = asset([0], of: 1)
+            let stored = AssetKey(of: [0])
             let many = (1...20 as ClosedRange<UInt8>).map { number in
                 switch flood {
                 case .uploads: start([number], by: 1, store)

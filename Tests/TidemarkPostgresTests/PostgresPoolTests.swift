@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import Synchronization
 internal import Testing
 internal import TidemarkLocalPostgres
 internal import TidemarkSockets
@@ -11,7 +10,7 @@ internal import TidemarkTestSupport
 
 @Suite struct PostgresPoolTests {
     @Test func `callers get a connection in the order in which they asked`() async throws {
-        let served = Served()
+        let served = TestLog<Int>()
         try await withPool { pool in
             let lease = try await pool.acquire()
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -28,7 +27,7 @@ internal import TidemarkTestSupport
                 try await group.waitForAll()
             }
         }
-        #expect(served.numbers == Array(0..<20))
+        #expect(served.all == Array(0..<20))
     }
 
     @Test func `as many work at the same time as there are connections`() async throws {
@@ -391,17 +390,6 @@ internal import TidemarkTestSupport
             if error?.isRetryable != true { return count }
         }
         return count
-    }
-}
-
-/// Who was served, in order.
-private final class Served: Sendable {
-    private let stored = Mutex<[Int]>([])
-
-    var numbers: [Int] { stored.withLock { $0 } }
-
-    func append(_ number: Int) {
-        stored.withLock { $0.append(number) }
     }
 }
 

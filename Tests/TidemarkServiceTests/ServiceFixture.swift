@@ -150,13 +150,4 @@ final class FaultScript: Sendable {
     }
 }
 
-/// A list that several tasks append to.
-final class Log<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
-
-    func append(_ element: Element) {
-        elements.withLock { $0.append(element) }
-    }
-
-    var all: [Element] { elements.withLock { $0 } }
-}
+typealias Log = TestLog

@@ -101,20 +101,10 @@ private struct Column {
 
     /// A row with a value in each column but one.
     static func row(_ columns: [Column], null: Int? = nil) throws -> PostgresRow {
-        let result = try #require(PQmakeEmptyPGresult(nil, PGRES_TUPLES_OK))
-        let names = columns.map { strdup($0.name) }
-        defer { names.forEach { free($0) } }
-        var attributes = zip(columns, names).map { column, name in
-            PGresAttDesc(
-                name: name, tableid: 0, columnid: 0, format: 1, typid: column.type.rawValue, typlen: -1, atttypmod: -1)
-        }
-        PQsetResultAttrs(result, Int32(columns.count), &attributes)
-        for (index, column) in columns.enumerated() {
-            var bytes = column.sample.map { CChar(bitPattern: $0) }
-            let length = index == null ? -1 : Int32(bytes.count)
-            PQsetvalue(result, 0, Int32(index), &bytes, length)
-        }
-        return PostgresRows(owning: result)[0]
+        try PostgresRow.made(
+            of: columns.enumerated().map { index, column in
+                PostgresRow.Cell(name: column.name, type: column.type, sent: index == null ? nil : column.sample)
+            })
     }
 
     private var sample: [UInt8] {

@@ -10,8 +10,7 @@ import Testing
     func `a client resumes its last session with a host, at both ends`(isTLS12: Bool) throws {
         try withTemporaryDirectory { directory in
             let party = try TestParty(directory)
-            let (client, server) = (try party.client(), try party.server())
-            if isTLS12 { client.limitToTLS12() }
+            let (client, server) = (try party.client(isTLS12: isTLS12), try party.server())
             func connect(_ host: String, _ server: TLSContext) throws -> [Bool] {
                 let pair = try Pair(client, server, host: host)
                 pair.pump()

@@ -91,8 +91,7 @@ import Testing
     func `a record that is corrupted anywhere ends the session and is never handed out`(isTLS12: Bool) throws {
         try withTemporaryDirectory { directory in
             let party = try TestParty(directory)
-            let (clientContext, serverContext) = (try party.client(), try party.server())
-            if isTLS12 { clientContext.limitToTLS12() }
+            let (clientContext, serverContext) = (try party.client(isTLS12: isTLS12), try party.server())
             var position = 0
             while true {
                 let pair = try Pair(clientContext, serverContext)

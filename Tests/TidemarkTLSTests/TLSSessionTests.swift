@@ -13,8 +13,7 @@ import TidemarkTestSupport
     ) throws {
         try withTemporaryDirectory { directory in
             let party = try TestParty(directory)
-            let (clientContext, serverContext) = (try party.client(), try party.server())
-            if isTLS12 { clientContext.limitToTLS12() }
+            let (clientContext, serverContext) = (try party.client(isTLS12: isTLS12), try party.server())
             for pieceBytes in [Int.max, 1, 7] {
                 let pair = try Pair(clientContext, serverContext, host: "127.0.0.1")
                 pair.pump(pieceBytes: pieceBytes)
@@ -70,8 +69,7 @@ import TidemarkTestSupport
     func `a mebibyte passes both ways, in any pieces`(isTLS12: Bool) throws {
         try withTemporaryDirectory { directory in
             let party = try TestParty(directory)
-            let clientContext = try party.client()
-            if isTLS12 { clientContext.limitToTLS12() }
+            let clientContext = try party.client(isTLS12: isTLS12)
             let payload = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
             for pieceBytes in [Int.max, 65_536, 1_000, 16_406] {
                 let pair = try Pair(clientContext, party.server())
@@ -91,8 +89,7 @@ import TidemarkTestSupport
     func `plaintext passes whole, wherever in a page it lies`(isTLS12: Bool) throws {
         try withTemporaryDirectory { directory in
             let party = try TestParty(directory)
-            let clientContext = try party.client()
-            if isTLS12 { clientContext.limitToTLS12() }
+            let clientContext = try party.client(isTLS12: isTLS12)
             let pair = try Pair(clientContext, party.server())
             pair.pump()
             let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 40_000, alignment: 4_096)
@@ -145,8 +142,7 @@ import TidemarkTestSupport
     func `close_notify ends one direction, and a cut is not mistaken for it`(isTLS12: Bool) throws {
         try withTemporaryDirectory { directory in
             let party = try TestParty(directory)
-            let clientContext = try party.client()
-            if isTLS12 { clientContext.limitToTLS12() }
+            let clientContext = try party.client(isTLS12: isTLS12)
             let pair = try Pair(clientContext, party.server())
             pair.pump()
             try pair.client.send([1, 2, 3])
@@ -181,8 +177,7 @@ import TidemarkTestSupport
     func `an error that others have left in the thread's queue is nobody's here`(isTLS12: Bool) throws {
         try withTemporaryDirectory { directory in
             let party = try TestParty(directory)
-            let clientContext = try party.client()
-            if isTLS12 { clientContext.limitToTLS12() }
+            let clientContext = try party.client(isTLS12: isTLS12)
             let pair = try Pair(clientContext, party.server())
             leaveErrorInThreadsQueue()
             pair.pump()

@@ -48,10 +48,12 @@ struct TestParty {
 
     func server() throws -> TLSContext { try TLSContext(server: serverConfiguration) }
 
-    func client(protocols: [String] = ["http/1.1"]) throws -> TLSContext {
-        try TLSContext(
+    func client(protocols: [String] = ["http/1.1"], isTLS12: Bool = false) throws -> TLSContext {
+        let context = try TLSContext(
             client: .init(
                 additionalRootsFile: files.authorityFile, trustsSystemRoots: false, applicationProtocols: protocols))
+        if isTLS12 { context.limitToTLS12() }
+        return context
     }
 
     /// Puts another certificate in the place of the server's.

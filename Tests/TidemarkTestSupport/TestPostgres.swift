@@ -85,6 +85,12 @@ package struct TestDatabase: Sendable {
     package let name: String
     /// The connection string for libpq.
     package let url: String
+
+    /// Whether PostgreSQL says so now. Others may be connected to it.
+    package func holds(_ condition: String) -> Bool {
+        let check = "DO $$ BEGIN IF NOT (\(condition)) THEN RAISE EXCEPTION 'no'; END IF; END $$"
+        return (try? PostgresAdministration.execute([check], url: url)) != nil
+    }
 }
 
 /// How a database looks from which tests get copies, for example with all migrations applied.

@@ -30,6 +30,21 @@ package final class TokenSigner: @unchecked Sendable {
             #"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"\#(keyID)","x":"\#(Self.encode(bytes))"}]}"#.utf8)
     }
 
+    /// The file of `--issuers` in a directory, with the provider's keys beside it. Who signs in first gets an account.
+    ///
+    /// - Parameter members: further members of the provider, such as `"trust-email":true`.
+    package func issuersFile(in directory: TestDirectory, _ members: String...) throws -> String {
+        let (keysFile, file) = ("\(directory.path)/keys.json", "\(directory.path)/issuers.json")
+        try Data(keys).write(to: URL(fileURLWithPath: keysFile))
+        let all =
+            [
+                #""issuer":"\#(issuer)""#, #""audience":"\#(audience)""#, #""jwks-file":"\#(keysFile)""#,
+                #""create-accounts":true"#, #""account-prefix":"example:""#,
+            ] + members
+        try Data("[{\(all.joined(separator: ","))}]".utf8).write(to: URL(fileURLWithPath: file))
+        return file
+    }
+
     /// A token in compact form.
     ///
     /// - Parameters:

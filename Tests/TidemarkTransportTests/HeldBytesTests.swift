@@ -64,16 +64,12 @@ import TidemarkWebSocket
         limits.queuedBytesMax = 64 * 1024 * 1024
         limits.unsentBytesMax = 48 * 1024 * 1024
         try await Scene.run(wire, limits: limits) { scene in
-            var accepted = scene.accepted.makeAsyncIterator()
             var servers: [Recorder] = []
             var peers: [RawPeer] = []
             // More than the kernel holds.
             for megabytes in [20, 40] {
                 let peer = try await scene.rawPeer()
-                await peer.send(RawPeer.upgrade("/record"))
-                await peer.receive { $0.count > 100 }
-                await peer.pauseReading()
-                let server = try #require(await accepted.next())
+                let server = try await scene.openAndStopReading(peer)
                 await server.act { connection in
                     for _ in 0..<megabytes { connection.send(.binary, [UInt8](repeating: 1, count: 1_048_576)) }
                 }

@@ -153,11 +153,7 @@ internal import TidemarkWebSocket
         limits.queuedBytesMax = 64 * 1024 * 1024
         try await Scene.run(wire, limits: limits) { scene in
             let peer = try await scene.rawPeer()
-            await peer.send(RawPeer.upgrade("/record"))
-            await peer.receive { $0.count > 100 }
-            await peer.pauseReading()
-            var accepted = scene.accepted.makeAsyncIterator()
-            let server = try #require(await accepted.next())
+            let server = try await scene.openAndStopReading(peer)
             var events = server.events.makeAsyncIterator()
             #expect(await events.next() == .opened)
             await server.act { $0.send(.binary, [UInt8](repeating: 1, count: 32 * 1024 * 1024)) }

@@ -162,11 +162,7 @@ internal import TidemarkWebSocket
         limits.queuedBytesMax = 4 * 1024 * 1024
         try await Scene.run(wire, limits: limits) { scene in
             let peer = try await scene.rawPeer()
-            await peer.send(RawPeer.upgrade("/record"))
-            await peer.receive { $0.count > 100 }
-            await peer.pauseReading()
-            var accepted = scene.accepted.makeAsyncIterator()
-            let server = try #require(await accepted.next())
+            let server = try await scene.openAndStopReading(peer)
             var events = server.events.makeAsyncIterator()
             #expect(await events.next() == .opened)
             let payload = [UInt8](repeating: 1, count: 100_000)
@@ -216,11 +212,7 @@ internal import TidemarkWebSocket
         try await Scene.run(.tls, limits: limits) { scene in
             let peer = try await RawPeer.connect(
                 to: scene.address, on: scene.clientLoop, tls: TestContexts.shared.clientOfTLS12, .none)
-            await peer.send(RawPeer.upgrade("/record"))
-            await peer.receive { $0.count > 100 }
-            await peer.pauseReading()
-            var accepted = scene.accepted.makeAsyncIterator()
-            let server = try #require(await accepted.next())
+            let server = try await scene.openAndStopReading(peer)
             var events = server.events.makeAsyncIterator()
             #expect(await events.next() == .opened)
             // More than the kernel holds.

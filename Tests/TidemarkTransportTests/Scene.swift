@@ -122,6 +122,18 @@ final class Scene: Sendable {
             to: address, on: clientLoop, tls: wire == .tls && isEncrypted ? TestContexts.shared.client : nil, tamper)
     }
 
+    /// Has a peer open a connection, and read nothing from then on.
+    ///
+    /// - Returns: the server's end of it.
+    func openAndStopReading(_ peer: RawPeer) async throws -> Recorder {
+        await peer.send(RawPeer.upgrade("/record"))
+        await peer.receive { $0.count > 100 }
+        await peer.pauseReading()
+        var accepted = accepted.makeAsyncIterator()
+        guard let server = await accepted.next() else { throw SceneError.notServed }
+        return server
+    }
+
     /// Fails unless an ordinary client is served.
     func expectService() async throws {
         let client = await client(target("/echo"))

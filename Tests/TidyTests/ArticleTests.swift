@@ -62,11 +62,8 @@ import Testing
     }
 
     @Test func `the packages that an app's machine needs are those that setup and Dockerfile install`() throws {
-        func text(_ path: String) throws -> String {
-            try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
-        }
         let article = try String(contentsOf: Self.folder.appendingPathComponent("Machine.md"), encoding: .utf8)
-        let places = try text("deploy/setup") + text("deploy/Dockerfile")
+        let places = try SourceFile.text(at: "deploy/setup") + SourceFile.text(at: "deploy/Dockerfile")
         let packages = article.matches(of: /apt-get install (?:-y --no-install-recommends )?([a-z0-9 -]+)\n/)
             .flatMap { $0.1.split(separator: " ") }
         #expect(packages.count >= 12)
@@ -90,7 +87,7 @@ import Testing
     {
         let code = try SourceFile.all.filter { $0.path.hasPrefix("Tests/EndToEndTests/Articles/") }
             .map { bareText($0.lines) }
-        let readme = try String(contentsOf: SourceFile.root.appendingPathComponent("README.md"), encoding: .utf8)
+        let readme = try SourceFile.text(at: "README.md")
         var texts = ["README.md": readme]
         let places = ["Sources/TidemarkKit/", "Sources/CloudKit/", "Sources/TidemarkTestKit/"]
         for file in try SourceFile.all

@@ -5,10 +5,6 @@ import Testing
 
 /// The documents name what is there, and say what the program says.
 @Suite struct DocumentTests {
-    private static func text(_ path: String) throws -> String {
-        try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
-    }
-
     /// Those of the repository, but for the articles, which DocC links.
     private static var documents: [String] {
         get throws {
@@ -38,7 +34,8 @@ import Testing
         var linkCount = 0
         for document in try Self.documents {
             let folder = URL(fileURLWithPath: document, relativeTo: SourceFile.root).deletingLastPathComponent()
-            for match in try Self.text(document).matches(of: /\]\(([^)\s]+)\)/) where !match.1.contains("://") {
+            for match in try SourceFile.text(at: document).matches(of: /\]\(([^)\s]+)\)/) where !match.1.contains("://")
+            {
                 linkCount += 1
                 let parts = match.1.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(
                     String.init)
@@ -59,7 +56,7 @@ import Testing
     @Test func `every file that ARCHITECTURE, CONTRIBUTING and the pages name is there`() throws {
         var pathCount = 0
         for document in try Self.documents where document != "Tests/RULES.md" && document != "Tests/API.md" {
-            for match in try Self.text(document).matches(of: /`((Sources|Tests|migrations|deploy)\/[^`\s]*)`/)
+            for match in try SourceFile.text(at: document).matches(of: /`((Sources|Tests|migrations|deploy)\/[^`\s]*)`/)
             where !match.1.contains(where: "<*…".contains) && !match.1.contains("NNNN") && match.1 != Self.secrets {
                 pathCount += 1
                 #expect(Self.exists(String(match.1)), "\(document): \(match.1)")
@@ -70,7 +67,7 @@ import Testing
 
     @Test func `each invariant in ARCHITECTURE has its test`() throws {
         let tests = try SourceFile.all.filter { $0.path.hasPrefix("Tests/") }.map(\.text).joined(separator: "\n")
-        let rows = try Self.text("ARCHITECTURE.md").split(separator: "\n")
+        let rows = try SourceFile.text(at: "ARCHITECTURE.md").split(separator: "\n")
             .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
             .filter { $0.count == 2 && $0[1].hasPrefix("`") && $0[1].hasSuffix("`") }
         #expect(rows.count >= 12, "the tables cannot be read")
@@ -83,7 +80,7 @@ import Testing
 
     @Test func `each threat in SECURITY has its tests`() throws {
         let tests = try SourceFile.all.filter { $0.path.hasPrefix("Tests/") }.map(\.text).joined(separator: "\n")
-        let rows = try Self.text("SECURITY.md").split(separator: "\n")
+        let rows = try SourceFile.text(at: "SECURITY.md").split(separator: "\n")
             .drop { !$0.hasPrefix("| threat |") }.dropFirst(2).prefix { $0.hasPrefix("|") }
             .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
         #expect(rows.count >= 50, "the table cannot be read")
@@ -102,7 +99,7 @@ import Testing
     @Test func `each trap of sharing is held by tests and planted faults that are there`() throws {
         let files = try SourceFile.all.filter { $0.path.hasPrefix("Tests/") }
         let faults = files.first { $0.path.hasSuffix("/PlantedFault.swift") }?.text ?? ""
-        let rows = try Self.text("docs/testing.md").split(separator: "\n").filter { $0.hasPrefix("| F-") }
+        let rows = try SourceFile.text(at: "docs/testing.md").split(separator: "\n").filter { $0.hasPrefix("| F-") }
             .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
         #expect(rows.count >= 15 && rows.allSatisfy { $0.count == 2 }, "the table cannot be read")
         for row in rows where row.count == 2 {
@@ -133,18 +130,20 @@ import Testing
             atPath: SourceFile.root.appendingPathComponent(folder).path
         ).filter { $0.hasSuffix(".md") }.map { folder + $0 }
         for document in ["README.md", "CHANGELOG.md", "deploy/README.md"] + articles {
-            for match in try Self.text(document).matches(of: /R-\d{3}/) { Issue.record("\(document): \(match.0)") }
+            for match in try SourceFile.text(at: document).matches(of: /R-\d{3}/) {
+                Issue.record("\(document): \(match.0)")
+            }
         }
     }
 
     @Test func `ARCHITECTURE is read in a quarter of an hour`() throws {
-        let words = try Self.text("ARCHITECTURE.md").split(whereSeparator: \.isWhitespace)
+        let words = try SourceFile.text(at: "ARCHITECTURE.md").split(whereSeparator: \.isWhitespace)
         #expect(words.count <= 3_000)
     }
 
     @Test func `what the README tells to type is what tidemark dev prints`() throws {
-        let readme = try Self.text("README.md")
-        let lines = try Self.text("Sources/tidemark/Dev/DevSheet.swift")
+        let readme = try SourceFile.text(at: "README.md")
+        let lines = try SourceFile.text(at: "Sources/tidemark/Dev/DevSheet.swift")
             .matches(of: /Keep two folders equal.*|Share the folder.*|swift run -c release foldersync.*/)
         #expect(lines.count == 6)
         for line in lines {

@@ -32,9 +32,14 @@ struct SourceFile: Sendable {
         return files.sorted { $0.path < $1.path }
     }
 
+    /// Of any file of the repository.
+    static func text(at path: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+
     init(_ path: String) throws {
         self.path = path
-        text = try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
+        text = try Self.text(at: path)
         lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         code = Self.code(of: lines)
     }

@@ -316,7 +316,7 @@ import Testing
     }
 
     @Test func `tests name only rules that exist`() throws {
-        let rules = try String(contentsOf: SourceFile.root.appendingPathComponent("Tests/RULES.md"), encoding: .utf8)
+        let rules = try SourceFile.text(at: "Tests/RULES.md")
         let known = Set(rules.matches(of: /R-\d{3}/).map { String($0.0) })
         let rule = /R-\d{3}\b/
         for file in try SourceFile.all where file.text.contains("R-") {

@@ -15,8 +15,8 @@ package struct AssetOptions: ParsableArguments, Sendable {
         get throws(AdminFailure) { try Setting.optional(assetDirectory, "--asset-directory") }
     }
 
-    /// Of an operator's command; nil if it is not set. Over a server there is none: an operator may not name a directory of
-    /// the server, and the server's own variable is not the operator's.
+    /// The asset directory of an operator's command; nil if it is not set. Over a server there is none: an operator may
+    /// not name a directory of the server, and the server's own variable is not the operator's.
     func directory(on screen: Screen) throws(AdminFailure) -> String? {
         guard !screen.hasLocalFiles else { return try directory }
         if assetDirectory != nil { try screen.requireLocalFiles("The files of assets are on the servers' disks.") }

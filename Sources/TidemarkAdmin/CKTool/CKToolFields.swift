@@ -64,7 +64,7 @@ struct CKToolFields: Equatable, Sendable {
     }
 
     /// - Parameter files: the assets by the keys of their files.
-    /// - Throws: ``InputMistake`` for a value that is none of its type.
+    /// - Throws: ``InputMistake`` for a value that does not fit its type.
     func fieldMap(files: [String: FieldAsset], in timeZone: TimeZone) throws(InputMistake) -> FieldMap {
         let reader = Reader(files: files, timeZone: timeZone)
         var fields: [Field] = []

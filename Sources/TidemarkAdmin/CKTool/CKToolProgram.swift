@@ -10,7 +10,7 @@ internal import TidemarkStore
 /// All that a command of `cktool` may use.
 package struct CKToolProgram: Sendable {
     let terminal: any OperatorTerminal
-    /// Of the environment. A server gives none of its own.
+    /// Environment variables. A server gives none of its own.
     let variables: [String: String]
     /// Nil: the command runs on the machine of the person who calls it, on a database.
     let seat: CKToolSeat?

@@ -14,7 +14,7 @@ struct CKToolSeat: Sendable {
     /// The sender's: dates without a zone are local there.
     let timeZone: TimeZone
 
-    /// For the audit. Users are none of its operators, and what they do to their records is not in it.
+    /// Who acts, for the audit. Users are no operators: what they do to their records is not in it.
     var identity: OperatorIdentity {
         switch request.sender {
         case .operator(let found): OperatorIdentity(name: found.name, address: request.address)

@@ -23,7 +23,7 @@ extension CKToolStoreCommand {
     var outputFile: String? { nil }
 }
 
-/// Whose token a command needs. None of them does for the other.
+/// Whose token a command needs. Neither opens what the other does.
 enum CKToolRight: Equatable, Sendable {
     /// An operator's, with at least this role.
     case management(OperatorRole)

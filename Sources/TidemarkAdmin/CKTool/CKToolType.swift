@@ -28,7 +28,7 @@ struct CKToolType: Equatable, Sendable {
         return nil
     }
 
-    /// Of an empty list of which nothing is known.
+    /// The type of an empty list whose elements have no known type.
     static let emptyListName = "emptyListType"
 
     var name: String { element.rawValue + (isList ? "ListType" : "Type") }
@@ -37,7 +37,7 @@ struct CKToolType: Equatable, Sendable {
         Element.allCases.map { CKToolType($0).name }.joined(separator: ", ") + ", and lists such as stringListType"
     }
 
-    /// The type of a list in a schema. Nil for what is none.
+    /// The type of a list in a schema. Nil for anything else.
     init?(listOf type: SchemaFieldType) {
         guard type.isList, let list = FieldType(rawValue: type.code) else { return nil }
         self.init(of: list)

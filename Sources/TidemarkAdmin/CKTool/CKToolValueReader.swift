@@ -6,10 +6,10 @@ internal import TidemarkFields
 
 /// Reads the values of filters: `TYPE:VALUE`, a text in quotation marks, or a value whose type is guessed.
 struct CKToolValueReader: Sendable {
-    /// Of dates that name none.
+    /// The zone of dates that name none.
     let timeZone: TimeZone
 
-    /// - Throws: ``InputMistake`` for a value that is none of its type.
+    /// - Throws: ``InputMistake`` for a value that does not fit its type.
     func value(_ text: String) throws(InputMistake) -> FieldValue {
         guard let (type, rest) = Self.typed(text) else { return guess(text) }
         let parts = type.isList ? Self.parts(of: rest) : [rest]

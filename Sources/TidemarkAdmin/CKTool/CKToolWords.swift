@@ -49,7 +49,7 @@ struct CKToolWords: Equatable, Sendable {
         files.append("-")
     }
 
-    /// A file of `--asset-files`. What is none is sent as it is, and refused there as it would be here.
+    /// A value of `--asset-files`. If it names no file, it is sent as it is, and refused there as it would be here.
     mutating func add(assetFile text: String, _ program: CKToolProgram) {
         guard let sign = text.firstIndex(of: "=") else { return add("--asset-files", text) }
         let path = program.path(String(text[text.index(after: sign)...]))

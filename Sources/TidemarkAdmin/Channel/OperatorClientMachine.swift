@@ -39,7 +39,7 @@ struct OperatorClientMachine {
 
     /// Bytes of output that may be under way.
     static let credit = 262_144
-    /// Of an answer, and of a reason.
+    /// The bytes of an answer, or of a reason.
     private static let textBytesMax = 4_096
 
     private let command: SentCommand
@@ -81,7 +81,7 @@ struct OperatorClientMachine {
         case .end(let end)?:
             phase = .ended
             return [.end(ExitStatus(rawValue: end.status) ?? .fault)]
-        // Of a later version.
+        // A message of a later version.
         case nil: return []
         case .question(let question)?: return wait(.answer, .ask(question.text))
         case .openFile(let file)?: return open(file.path)

@@ -16,7 +16,7 @@ struct OperatorURL: Sendable, Equatable {
     let path: String
     let isSecure: Bool
 
-    /// Nil if it is none: `wss://host:port`, or `ws://` for this machine.
+    /// Nil unless it is `wss://host:port`, or `ws://` for this machine.
     init?(_ text: String) {
         guard let parts = URLComponents(string: text), let host = parts.encodedHost, !host.isEmpty,
             parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil

@@ -10,7 +10,7 @@ internal import TidemarkStore
 /// A command of `cktool` that came to a server.
 struct ServedCKTool: Sendable {
     let command: any CKToolStoreCommand
-    /// Of the sender.
+    /// The sender's time zone.
     let timeZone: TimeZone
 
     var right: CKToolRight { type(of: command).right }

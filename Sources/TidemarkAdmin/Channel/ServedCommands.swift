@@ -54,7 +54,7 @@ package struct ServedCommands: OperatorCommands {
             case .mistake(let text): return .refused(.usage, text)
             }
         }
-        // Before anything of the words is looked at: even the help of an operator's command is none of theirs.
+        // Before anything of the words is looked at: they may not see even the help of an operator's command.
         guard case .operator = request.sender else {
             return .refused(
                 .notAllowed, "Error: A user token opens the commands of records of tidemark cktool, and nothing else.")

@@ -33,7 +33,7 @@ struct AdminConnections: ParsableCommand {
             if let account { id = try await console.account(account) }
             let inquiry = ServerInquiry(console)
             defer { inquiry.close() }
-            // Of one account too, only the connections are wanted.
+            // For one account too, only the connections are wanted.
             var remarks = ServerRemarks(try await inquiry.ask(about: nil))
             var last: AccountDevice?
             repeat {

@@ -94,7 +94,7 @@ struct AdminImport: AdminCommand {
     private enum Records {
         /// Records with the types of their fields.
         case typed(any RecordSource)
-        /// Of which records are made by rules.
+        /// Rows, of which rules make records.
         case rows(any InputReader)
     }
 

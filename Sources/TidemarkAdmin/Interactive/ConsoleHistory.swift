@@ -10,7 +10,7 @@ package struct ConsoleHistory: Sendable {
     package let path: String?
 
     package static let linesMax = 1_000
-    /// Of a file. What has grown beyond it, or beyond so many lines, is cut when the next console begins.
+    /// The size of the file. What has grown beyond it, or beyond so many lines, is cut when the next console begins.
     private static let bytesMax = 1_048_576
     /// A longer line is no command that somebody types again.
     private static let lineBytesMax = 4_096

@@ -3,7 +3,7 @@
 /// What a line of the console asks for: something of the console itself, or a command.
 package enum ConsoleOrder: Sendable, Equatable {
     case nothing
-    /// Of a noun, or of a noun and a verb; empty: of the console.
+    /// Help for a noun, or for a noun and a verb. Empty: for the console.
     case help([String])
     case use(container: String, environment: EnvironmentName?)
     case context(String)

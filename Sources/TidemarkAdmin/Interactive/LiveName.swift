@@ -9,7 +9,7 @@ package enum LiveName: String, Sendable, CaseIterable {
     case contexts
     /// `public` and the accounts.
     case databases
-    /// Of the account that was typed before.
+    /// Zones of the account that was typed before.
     case zones
 
     /// - Parameter path: the names that lead to the command.

@@ -16,7 +16,7 @@ extension AdminOperators {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
-            guard let id = try await console.store.operatorID(named: name) else { throw AdminFailure.noOperator(name) }
+            let id = try await console.operatorID(name)
             try await console.show(
                 try await console.store.operatorCredentials(of: id),
                 as: [
@@ -41,7 +41,7 @@ extension AdminOperators {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
-            guard let id = try await console.store.operatorID(named: name) else { throw AdminFailure.noOperator(name) }
+            let id = try await console.operatorID(name)
             try console.plan("create a credential of the operator \(name)")
             let made = NewCredential(credential, now: console.now)
             let number = try await console.store.issueOperatorCredential(

@@ -91,7 +91,7 @@ struct AdminOperators: ParsableCommand {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
-            guard let id = try await console.store.operatorID(named: name) else { throw AdminFailure.noOperator(name) }
+            let id = try await console.operatorID(name)
             let count = try await console.store.operatorCredentials(of: id).count
             try await console.confirm(
                 "delete the operator \(name)", loss: "\(name) has \(Amount.text(count, "credential")).")
@@ -111,6 +111,13 @@ enum OperatorRoleArgument: String, ExpressibleByArgument, CaseIterable, Sendable
         case .editor: .editor
         case .owner: .owner
         }
+    }
+}
+
+extension Console {
+    func operatorID(_ name: String) async throws -> OperatorID {
+        guard let id = try await store.operatorID(named: name) else { throw AdminFailure.noOperator(name) }
+        return id
     }
 }
 

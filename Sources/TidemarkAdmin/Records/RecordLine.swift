@@ -218,7 +218,7 @@ struct RecordLineField: Codable, Equatable {
             ExactNumber(number).text.map { .text($0) } ?? .number(number)
         }
 
-        /// Nil if it is none of this type.
+        /// Nil if it is no value of this type.
         func value(_ type: FieldType) -> FieldValue? {
             switch (type, self) {
             case (.string, .text(let text)): .string(text)

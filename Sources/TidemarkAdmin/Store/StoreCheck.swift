@@ -13,7 +13,7 @@ internal import TidemarkStore
 /// and assets with their files. It changes nothing, and reads in steps.
 struct StoreCheck {
     let console: Console
-    /// Of assets; nil: files are not looked at.
+    /// Where the assets are; nil: files are not looked at.
     let directory: String?
     /// Whether the content of files is read.
     let isDeep: Bool

@@ -73,8 +73,6 @@ private struct DeviceProgressFault: Error {}
 extension CompactWriter {
     fileprivate mutating func write(_ time: Timestamp) { write(signed: time.milliseconds) }
 
-    fileprivate mutating func write(text: String) { write(Array(text.utf8)) }
-
     fileprivate mutating func write<Value>(_ value: Value?, _ write: (inout CompactWriter, Value) -> Void) {
         self.write(value == nil ? 0 : 1)
         if let value { write(&self, value) }

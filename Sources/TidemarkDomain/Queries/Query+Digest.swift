@@ -114,8 +114,6 @@ extension QueryLocation {
 }
 
 extension CompactWriter {
-    fileprivate mutating func write(text: String) { write(Array(text.utf8)) }
-
     fileprivate mutating func write(flag: Bool) { write(UInt64(flag ? 1 : 0)) }
 
     fileprivate mutating func write(_ code: UInt64, _ key: QueryKey, _ values: [QueryValue]) {

@@ -31,7 +31,7 @@ package indirect enum QueryPredicate: Sendable, Hashable {
 
 /// How a key is compared with a constant.
 package enum QueryComparison: UInt8, Sendable, CaseIterable {
-    /// Of strings: without regard to case.
+    /// Strings are compared without regard to case.
     case equal = 1
     /// Exactly the negation of `equal`, so also true of a record that lacks the key.
     case notEqual = 2

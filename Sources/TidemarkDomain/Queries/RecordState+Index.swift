@@ -8,7 +8,7 @@ extension RecordState {
     /// cannot be compared.
     ///
     /// Finds the entry and decodes no other. Encrypted fields are never seen.
-    package func indexValue(of key: QueryKey, for use: IndexValue.Use) -> IndexValue? {
+    func indexValue(of key: QueryKey, for use: IndexValue.Use) -> IndexValue? {
         switch key {
         case .field(let name): fieldValue(name).flatMap { IndexValue($0, for: use) }
         case .system(let field): indexValue(of: field)
@@ -16,7 +16,7 @@ extension RecordState {
     }
 
     /// The elements of a list; empty if there is none.
-    package func indexElements(of name: String, for use: IndexValue.Use) -> [IndexValue] {
+    func indexElements(of name: String, for use: IndexValue.Use) -> [IndexValue] {
         fieldValue(name).map { IndexValue.elements(of: $0, for: use) } ?? []
     }
 
@@ -28,13 +28,13 @@ extension RecordState {
     }
 
     /// The location in a field; nil if there is none, or if it is no place on earth.
-    package func indexPoint(of key: QueryKey) -> EarthPoint? {
+    func indexPoint(of key: QueryKey) -> EarthPoint? {
         guard case .field(let name) = key, case .location(let location)? = fieldValue(name) else { return nil }
         return EarthPoint(latitude: location.latitude, longitude: location.longitude)
     }
 
     /// The words of all searchable strings and lists of strings.
-    package func indexWords(_ fields: QueryFields) -> [IndexText] {
+    func indexWords(_ fields: QueryFields) -> [IndexText] {
         var strings: [String] = []
         for entry in self.fields where entry.type?.kind == .text && !entry.isEncrypted {
             guard fields.isSearchable(entry.key), let value = try? entry.value() else { continue }

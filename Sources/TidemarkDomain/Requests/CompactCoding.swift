@@ -22,6 +22,8 @@ struct CompactWriter {
         write(content.count)
         bytes += content
     }
+
+    mutating func write(text: String) { write(Array(text.utf8)) }
 }
 
 /// Reads what ``CompactWriter`` wrote. Every read returns nil if the bytes are anything else; none traps.

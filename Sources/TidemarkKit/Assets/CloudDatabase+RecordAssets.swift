@@ -18,7 +18,7 @@ extension CloudDatabase {
 
     /// What is to be sent of one record's assets.
     private struct UploadPlan {
-        /// Of each asset that has a file to be sent.
+        /// The content of each asset that has a file to be sent.
         var contents: FieldObjects.Assets = [:]
         /// Content that occurs several times is sent once, and completes in all places at the same time.
         var jobs: [FieldAsset: TransferJob<AssetFile>] = [:]

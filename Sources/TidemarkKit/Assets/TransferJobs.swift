@@ -117,12 +117,13 @@ extension CKError {
         code == .assetNotAvailable && userInfo[NSUnderlyingErrorKey] == nil
     }
 
-    /// Of an upload that stands still. The server answers, so other uploads may go on.
+    /// Marks the error of an upload that stands still. The server answers, so other uploads may go on.
     static let standstillKey = "TidemarkUploadStandsStill"
 
     var isOfStandingUpload: Bool { userInfo[Self.standstillKey] != nil }
 
-    /// Of a download that stands still. It ends its call, so that no more files are waited for. Other zones may go on.
+    /// Marks the error of a download that stands still. It ends its call, so that no more files are waited for. Other
+    /// zones may go on.
     static let stalledDownloadKey = "TidemarkDownloadStandsStill"
 
     /// Whether the error concerns one asset or record, and no others.

@@ -130,7 +130,7 @@ struct FeedPlace: Equatable, Sendable {
     private static let tokenVersion: UInt64 = 1
     private static let zoneKind: UInt64 = 1
     private static let databaseKind: UInt64 = 2
-    /// Of a zone of another user.
+    /// The kind of a version in a zone of another user.
     private static let viewedZoneKind: UInt64 = 3
 
     /// Whether a feed that was read to its end here continues from that earlier place. It does not if the store has

@@ -24,7 +24,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         var isOpeningPlanned = false
         /// Where each attempt gets its credential. Nil: it stays the same.
         var tokens: TokenSource?
-        /// Of the attempt that waits for a credential. Nil: none does.
+        /// The number of the attempt that waits for a credential. Nil: none does.
         var asking: Int?
         var lastAsked = 0
         /// When bytes of a long message last moved, in either direction.

@@ -8,7 +8,7 @@ internal import TidemarkWire
 struct CloudDatabase: Sendable {
     let connection: CloudConnection
     let scope: CKDatabase.Scope
-    /// Of encrypted values.
+    /// The keys of encrypted values.
     let keys: KeyRing
     /// For whose credential the requests are meant; they fail once there is another.
     let credentialGeneration: Int
@@ -21,7 +21,7 @@ struct CloudDatabase: Sendable {
     /// Whether requests are tried again until then while the network or the server is in trouble: of work that is not urgent
     ///
     var isPatient = false
-    /// Of the operation or database that asks; an engine's requests have the one of their options.
+    /// The group of the operation or database that asks. An engine's requests have the one of their options.
     var group: CKOperationGroup?
     /// Where an operation's blocks are told of progress; nil: wherever tasks run.
     var reportExecutor: (any TaskExecutor)?

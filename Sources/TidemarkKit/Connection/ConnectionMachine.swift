@@ -331,7 +331,7 @@ struct ConnectionMachine {
     private mutating func noteThrottling(_ failure: WireFailure, now: Moment) {
         guard failure.code == .requestRateLimited, failure.retryAfterSeconds > 0 else { return }
         let wait = Duration.seconds(min(failure.retryAfterSeconds, Self.silenceSecondsMax))
-        // Of several refusals the one that ends last counts.
+        // If there are several refusals, the one that ends last counts.
         if let rest = silence(now: now), rest > wait { return }
         silenceEnd = now.later(by: wait)
     }
@@ -350,7 +350,7 @@ struct ConnectionMachine {
         RequestFailure(code: .refused(.requestRateLimited), retryAfter: (rest / .milliseconds(1)).rounded(.up) / 1_000)
     }
 
-    /// Of a server that tells requests by clocks. It would take every save for an old one, and refuse it for good.
+    /// For a server that tells requests by clocks: it would take every save for an old one, and refuse it for good.
     private static var serverTooOld: WireFailure {
         var failure = WireFailure()
         failure.code = .incompatibleVersion
@@ -454,7 +454,7 @@ struct ConnectionMachine {
         }
         if wasConnected { actions.append(.notify(.disconnected)) }
         wasConnected = false
-        // The server may say any number, also one that is none.
+        // The server may send any number, and NaN as well.
         let busy = Duration.seconds(max(0, min(busyRefusal?.retryAfter ?? 0, Self.busySecondsMax)))
         let wait =
             refusal == nil

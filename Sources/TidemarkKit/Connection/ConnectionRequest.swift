@@ -12,17 +12,17 @@ struct ConnectionRequest {
     /// Nil once it has been encoded and need not be again.
     var make: (@Sendable (WireRequestStamp?) -> WireClientEnvelope)?
     var bytes: [UInt8] = []
-    /// Of a change: random bits.
+    /// For a change: random bits.
     var nonce: UInt64 = 0
-    /// Of a change: whether its caller may ask for it once more, if it ends without an outcome.
+    /// For a change: whether its caller may ask for it once more, if it ends without an outcome.
     var mayRepeat = false
-    /// Of a change that was sent.
+    /// The stamp of a change that was sent.
     var stamp: WireRequestStamp?
     var isSentOnThisChannel = false
     var wasSent = false
     /// Whether it was sent over a connection that ended without its answer: it may have been carried out.
     var wasCut = false
-    /// Of a change: whether an answer left it open what became of it.
+    /// For a change: whether an answer left open what became of it.
     var isOutcomeOpen = false
     var mark = RequestMark()
 }

@@ -25,11 +25,11 @@ extension ConnectionMachine {
         let code: Code
         var message = ""
         var retryAfter: Double = 0
-        /// Of a refusal: whether the server refused the connection, and not this request.
+        /// For a refusal: whether the server refused the connection, and not this request.
         var isOfGreeting = false
-        /// Of a refusal: whether the server refused a credential. False if there was none.
+        /// For a refusal: whether the server refused a credential. False if there was none.
         var hasCredential = true
-        /// Of a refused credential: why, if the server says it.
+        /// Why a credential was refused, if the server says it.
         var signInProblem = WireSignInProblem.unspecified
         /// Why the server was not reached, if it was not.
         var fault: ConnectionFault?

@@ -21,7 +21,7 @@ package struct ServerReply: Sendable {
 struct RequestMark: Equatable {
     /// Nil: it was not sent.
     var kind: WireRequestKind?
-    /// Of its last sending. Nil: it was not sent, or the server names no requests.
+    /// The UUID of the last sending. Nil: it was not sent, or the server names no requests.
     var uuid: RequestUUID?
 }
 

@@ -14,7 +14,7 @@ package final class TokenSource: Sendable {
     }
 
     private struct State {
-        /// Of the last call that began. The answers of earlier ones come too late.
+        /// The number of the last call that began. The answers of earlier ones come too late.
         var lastCall = 0
         /// When the call under way began. Nil: there is none.
         var began: Duration?

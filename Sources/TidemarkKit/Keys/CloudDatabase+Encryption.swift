@@ -217,10 +217,10 @@ extension CKError {
             .internalError, message: localizedDescription, userInfo: [NSUnderlyingErrorKey: self as NSError])
     }
 
-    /// Of a record that this app cannot read, whenever it tries.
+    /// Marks the error of a record that this app cannot read, whenever it tries.
     static let unreadableKey = "TidemarkRecordUnreadable"
 
-    /// Of a save that met a record that cannot be read. To save again would meet it again, so the item ends.
+    /// The error of a save that met a record that cannot be read. To save again would meet it again, so the item ends.
     var ofConflict: CKError {
         guard userInfo[Self.unreadableKey] != nil else { return self }
         return CKError(

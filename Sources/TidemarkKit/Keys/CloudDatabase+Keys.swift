@@ -91,7 +91,7 @@ extension CloudDatabase {
 
     // MARK: For writing
 
-    /// With which key to encrypt values of each zone; makes what there is none of yet.
+    /// With which key to encrypt values of each zone. Makes those that are missing.
     ///
     /// - Throws: what concerns no zone in particular.
     func sealingSecrets(

@@ -19,7 +19,7 @@ package struct RecordChanges: Sendable {
     /// The keys to write. Keys that were set to nil are removals.
     package let fields: FieldMap
     package let parent: ParentEdit
-    /// Of a share: what the save says of it beside the fields.
+    /// For a share: what the save says of it beside the fields.
     let share: ShareEdit?
     /// Tells ``CKRecord/apply(_:savedBy:)`` which changes these are.
     let generation: Int

@@ -243,9 +243,9 @@ package struct SyncEngineZonePage: Sendable {
 
 /// What a server has of a zone at one moment.
 package struct SyncEngineInventory: Sendable {
-    /// Of a fetch that ends at that moment.
+    /// What a fetch that ends at that moment would get.
     package let token: CKServerChangeToken
-    /// Of living records; 0 without a digest.
+    /// How many records live; 0 without a digest.
     package let recordCount: UInt64
     /// As `VersionDigest.bytes`; empty: the server does not know it.
     package let digest: [UInt8]

@@ -256,7 +256,7 @@ extension SyncEngineSend {
 }
 
 extension CKError {
-    /// Of an item that the server left out of its answer: nobody knows what became of it.
+    /// The error of an item that the server left out of its answer: nobody knows what became of it.
     fileprivate static var leftOut: CKError {
         CKError(
             .serverResponseLost,

@@ -18,7 +18,7 @@ final class SyncEngineStatusWatchers: Sendable {
 
     /// Signals now, and after each change, until the end.
     ///
-    /// NB: the watcher is known before it reads the status. Who changes the status later holds the engine's lock after
+    /// NB: the watcher is known before it reads the status. Whoever changes the status later holds the engine's lock after
     /// that, so it sees the count.
     func watch() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

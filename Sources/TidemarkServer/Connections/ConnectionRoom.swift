@@ -19,7 +19,7 @@ struct ConnectionRoom: Equatable {
         descriptors: Int, wanted: Int, loopCount: Int, databaseConnections: Int, keepsAssets: Bool,
         takesCommands: Bool
     ) {
-        // Of each loop: its connections for writing, and twelve for reads, for queries and for reads of others' zones.
+        // For each loop: its connections for writing, and twelve for reads, for queries and for reads of others' zones.
         // Uploads and operators are of the process.
         reserve =
             128 + loopCount * (databaseConnections + 12) + (keepsAssets ? Self.uploadFilesMax : 0)

@@ -36,7 +36,7 @@ package struct OperatorRequest: Sendable {
     package let limits: Limits
     /// Where the long queries of all operators take turns, or those of all users.
     package let longQueries: FairGate
-    /// Of the server; nil: it stores no assets.
+    /// The server's directory of assets; nil: it stores none.
     package let assetDirectory: String?
 
     package init(

@@ -30,7 +30,7 @@ final class OperatorHall: @unchecked Sendable {
 
     /// The path of the channel.
     static let path = "/admin"
-    /// Of `refused` in the table of exit statuses.
+    /// The status `refused` of the table of exit statuses.
     static let refusedStatus: Int32 = 5
     /// More than commands run at once (``CommandPlaces``), because channels come and go.
     static let channelsOfOperatorMax = 16

@@ -113,7 +113,7 @@ struct OperatorServerMachine {
             early = command
             return startIfReady()
         case .cancel?: return close(Code.done, "cancelled")
-        // Of a later version.
+        // A message of a later version.
         case nil: return []
         default: return misuse("no command runs")
         }

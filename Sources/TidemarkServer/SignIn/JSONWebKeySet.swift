@@ -6,9 +6,9 @@ internal import TidemarkCrypto
 /// The public keys of an issuer (RFC 7517 §5). Keys that cannot verify tokens are left out: other types, other uses, private
 /// and secret ones, and keys that are too small.
 struct JSONWebKeySet: Sendable {
-    /// Of the text.
+    /// The most bytes of the text.
     static let bytesMax = 262_144
-    /// Of the list. A longer one is refused as a whole.
+    /// The most keys. A longer list is refused as a whole.
     static let keysMax = 100
 
     /// Why a text is no set of keys that could be used.

@@ -23,7 +23,7 @@ final class KeySetFetch: Sendable {
     private let issuer: Issuer
     private let tls: TLSContext?
     private let loop: EventLoop
-    /// Of the request under way.
+    /// The client of the request under way.
     private let client = Mutex<HTTPClient?>(nil)
 
     /// - Parameter tls: nil: for addresses of this machine alone.

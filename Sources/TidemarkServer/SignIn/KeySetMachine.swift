@@ -36,7 +36,7 @@ struct KeySetMachine: Sendable {
     private(set) var isFetching = false
     private var began: Duration?
     private var failures = 0
-    /// Of the last wake-up that was asked for. Earlier ones do nothing.
+    /// The number of the last wake-up that was asked for. Earlier ones do nothing.
     private var wakeNumber = 0
 
     mutating func start(now: Duration) -> [Action] { fetch(now: now) }

@@ -124,6 +124,6 @@ struct TokenClaims: Sendable, Equatable {
     /// When a session with it ends.
     let end: Timestamp
     let addresses: [PersonAddress]
-    /// Of the issuer's containers. Nil: the token does not say.
+    /// Roles in the issuer's containers. Nil: the token does not say.
     let roles: Set<String>?
 }

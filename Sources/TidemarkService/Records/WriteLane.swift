@@ -19,7 +19,7 @@ struct WriteLane {
     /// Whose turns the lane has among those that are ready: of each owner who waits here, once.
     private var firstListed: WorkOwner?
     private var othersListed: [WorkOwner] = []
-    /// Of owners whose next request here is large, once each. As a rule there are none.
+    /// The large reads of owners whose next request here is large, once each. As a rule there are none.
     private var largeReads: [LargeRead] = []
 
     init(loop: Int) {

@@ -8,7 +8,7 @@ internal import TidemarkFairness
 /// There are as many places as `WriteSettings.transactionsMax`, and an account may have all of them. One more is spare.
 /// It is for an owner that has none while another has half of them, so nobody waits for transactions that take long.
 struct WritePlaces {
-    /// Of each transaction, the owner whose turn it was. There are few, so they are searched one by one.
+    /// The owner whose turn it was, for each transaction. There are few, so they are searched one by one.
     private var owners: [WorkOwner] = []
 
     var count: Int { owners.count }

@@ -127,7 +127,7 @@ struct WriteQueue {
     private var workers: [Workers] = []
     private var largeReads: LargeReads
     private var tickets: [RecordsRequestIdentity: Ticket] = [:]
-    /// Of requests that several wait for.
+    /// The askers of requests that several wait for.
     private var joined: [Ticket: Askers] = [:]
     private var nextTicket: Ticket = 0
     private var requests: FairAmounts

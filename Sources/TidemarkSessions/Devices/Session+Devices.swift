@@ -184,7 +184,7 @@ struct SentRecords {
 
     private mutating func refuse(_ reason: FailureReason, count: Int = 1) {
         refusedCount += count
-        // Of a batch that fails as a whole, one item says why.
+        // If a batch fails as a whole, one item says why.
         if firstReason == nil || firstReason == .batchFailed { firstReason = reason }
     }
 

@@ -42,9 +42,9 @@ struct DatabaseWatch {
     /// The most subscriptions in ``ended``. Of more a device hears with the answer to its next fetch.
     private static let endedMax = 250
 
-    /// Of a shared database: its list of zones is to be read, and whatever is due waits for that.
+    /// For a shared database: its list of zones is to be read, and whatever is due waits for that.
     private(set) var awaitsList: Bool
-    /// Of a shared database: when the last notice came that the subscriptions may have changed at another server. Nil: they
+    /// For a shared database: when the last notice came that the subscriptions may have changed at another server. Nil: they
     /// have been read since.
     private var subscriptionsNoticedAt: Duration?
 

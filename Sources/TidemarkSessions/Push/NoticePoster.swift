@@ -45,7 +45,7 @@ final class NoticePoster: Sendable {
         if mustStart { next(after: delay) }
     }
 
-    /// Of received notices, those that are not our own.
+    /// The received notices that are not our own.
     ///
     /// If another server's notice equals one of ours, it is taken for ours. Then ours arrives later and takes its
     /// place.

@@ -22,7 +22,7 @@ enum ConnectionReports {
         case account
         case device
 
-        /// Of somebody who has shown a credential.
+        /// For somebody who has shown a credential.
         init(_ refusal: Refusal) {
             switch refusal.problem {
             case .tokenInvalid: self = .token(refusal.detail ?? SignInProblem.tokenInvalid.text)
@@ -91,7 +91,7 @@ enum ConnectionReports {
             ["session": "\(session)", "account": "\(member.identity?.account.rawValue ?? 0)"], request: nil)
     }
 
-    /// Of an account without other containers. It cannot miss data.
+    /// A container was created for an account without others. It cannot miss data.
     static func createdFirst(_ container: UnknownContainer, _ greeting: Greeting) {
         guard log.writes(.debug) else {
             return FailureLog.shared.note(

@@ -185,7 +185,7 @@ package final class SessionHub: Sendable {
 
     /// Checks whether every credential and device in use may still sign in, and every container in use is still there, and
     /// closes the connections of those that may not. If the store cannot be reached, no connection is closed.
-    package func checkCredentials() async {
+    private func checkCredentials() async {
         var inUse: Set<CredentialID> = []
         var present: Set<AccountID> = []
         var used: Set<ContainerID> = []

@@ -54,7 +54,7 @@ struct AuditStatements: Sendable {
             ON CONFLICT (account_id, device_id, hour, result) WHERE device_id IS NOT NULL DO NOTHING
         """)
 
-    /// Of a credential, or a device, that opens no session. Nobody's credentials have the account 0,
+    /// Notes a credential, or a device, that opens no session. Nobody's credentials have the account 0,
     /// because nulls are never the same.
     let noteRefusal = DeclaredStatement<
         (hash: [UInt8], device: DeviceID, address: String, now: Timestamp, hour: Int64, request: ChangeCause?), Void

@@ -8,10 +8,10 @@ package struct RelationSize: Sendable, Equatable {
     /// The table of an index; nil for a table.
     package let table: String?
     package let byteCount: Int64
-    /// Of a table: living and dead rows, as PostgreSQL estimates them.
+    /// For a table: living and dead rows, as PostgreSQL estimates them.
     package let liveRows: Int64
     package let deadRows: Int64
-    /// Of an index: how often it was used, and whether it is whole.
+    /// For an index: how often it was used, and whether it is whole.
     package let useCount: Int64
     package let isValid: Bool
 }
@@ -46,7 +46,7 @@ package struct DatabaseFacts: Sendable, Equatable {
     package let now: Timestamp
     package let byteCount: Int64
     package let connectionCount: Int
-    /// Of the oldest open transaction; nil: there is none.
+    /// How old the oldest open transaction is; nil: there is none.
     package let oldestTransactionSeconds: Double?
 }
 

@@ -54,7 +54,7 @@ package enum ListenerName {
     static let prefix = "tidemark server "
     /// PostgreSQL cuts longer names.
     private static let bytesMax = 63
-    /// Of a server's name that is too long. Its hash follows.
+    /// How much is kept of a server's name that is too long. Its hash follows.
     private static let beginningBytes = 30
 
     /// What follows the prefix: the server's name, or its beginning and a hash.

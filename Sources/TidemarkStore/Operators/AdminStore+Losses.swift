@@ -74,7 +74,7 @@ extension AdminStore {
         return count
     }
 
-    /// Of all accounts, and of their devices; nil: it takes too long.
+    /// How many accounts and devices there are; nil: it takes too long to count.
     package func accountAndDeviceCounts() async throws(StorageError) -> (accounts: Int, devices: Int)? {
         try await unlessTooSlow { () async throws(StorageError) in
             try await storage.read(sql.losses.everybody()).first ?? (0, 0)
@@ -153,7 +153,7 @@ struct LossStatements: Sendable {
             participantCount: try row["participants"])
     }
 
-    /// Of zones whose number of records is known.
+    /// The records of zones whose number of records is known.
     let knownCounts = DeclaredStatement<DatabaseID, Int64>(
         .read, "loss_known_counts",
         """

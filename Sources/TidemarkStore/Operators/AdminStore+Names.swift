@@ -18,7 +18,7 @@ extension AdminStore {
         try await storage.read(sql.names.containers((prefix, Self.namesMax)))
     }
 
-    /// Of zones that have not ended.
+    /// The names of zones that have not ended.
     package func zoneNames(prefix: String, in database: DatabaseID) async throws(StorageError) -> [String] {
         try await storage.read(sql.names.zones((database, prefix, Self.namesMax)))
     }

@@ -16,7 +16,7 @@ struct SlowQueries {
     /// What is alike in queries of one owner.
     struct Kind: Hashable {
         let owner: WorkOwner
-        /// Of the statement's text, which has no values.
+        /// The hash of the statement's text, which has no values.
         private let textHash: Int
 
         init(_ text: String, of owner: WorkOwner) {

@@ -44,7 +44,7 @@ final class LibrarySeries: Sendable {
     private struct Values {
         var sum = 0.0
         var count = 0
-        /// Of each bucket of ``MetricBuckets/times``, and of what is longer.
+        /// The count of each bucket of ``MetricBuckets/times``, and of what is longer.
         var buckets: [Int]
     }
 

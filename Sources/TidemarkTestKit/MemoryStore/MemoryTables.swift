@@ -47,9 +47,9 @@ struct MemoryTables {
         var feed = MemoryFeed()
         var clientTokens = MemoryClientTokens()
         var container: ContainerID?
-        /// Of a shared database: the user who sees it.
+        /// For a shared database: the user who sees it.
         var viewer: UserID?
-        /// Of a shared database: the zones in its list. They grant nothing.
+        /// For a shared database: the zones in its list. They grant nothing.
         var pointers: [ZoneID: ZoneKey] = [:]
     }
 

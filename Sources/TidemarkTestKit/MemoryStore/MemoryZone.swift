@@ -191,7 +191,7 @@ struct MemoryZone {
         writeNumber += 1
     }
 
-    /// Of an ended incarnation only its end can still be read.
+    /// After that only the end of the incarnation can be read.
     mutating func end(_ reason: ZoneRemovalReason) {
         state.removal = reason
         records = [:]

@@ -16,9 +16,9 @@ package final class DeviceLine: CloudTransport {
         /// Whether the answer to the next change is to get lost.
         var losesAnswer = false
         var lostAnswerCount = 0
-        /// Of each push, whether it is to get lost.
+        /// Asked for each push: whether it is to get lost.
         var losesPush: (@Sendable () -> Bool)?
-        /// Of each message that arrives.
+        /// Called for each message that arrives.
         var hears: (@Sendable () -> Void)?
         /// On the clock of `timers`.
         var throttleEnd: Duration?

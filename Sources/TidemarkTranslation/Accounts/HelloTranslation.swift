@@ -91,7 +91,7 @@ extension WireHelloAnswer {
         self.limits.assetBytesMax = keepsAssets ? UInt64(clamping: limits.assetBytesMax) : 0
         self.limits.assetChunkBytesMax = UInt32(clamping: limits.assetChunkBytesMax)
         guard let accountLimits else { return }
-        // Of two limits of requests the tighter one is told. The other one may still be met first by a burst.
+        // The tighter one of two limits of requests is told. The other one may still be met first by a burst.
         let rate = RequestRate.tighter(
             accountLimits.rate(standard: limits.requestRate), accountLimits.rateInContainer)
         self.limits.requestsPerSecond = UInt32(clamping: rate?.perSecond ?? 0)

@@ -9,7 +9,7 @@ package struct Refusal: Error, Equatable, CustomStringConvertible {
     package let detail: String?
     /// Seconds after which to try again. Nil: the reason's own delay.
     package let retryAfter: Double?
-    /// Of a refused `Hello`: why the credential opens no session.
+    /// For a refused `Hello`: why the credential opens no session.
     package let problem: SignInProblem?
 
     package init(

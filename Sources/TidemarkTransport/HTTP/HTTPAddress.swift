@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TidemarkHTTP
 internal import TidemarkSockets
 
 /// An `https` URL to which this server sends requests, or an `http` URL of this machine.
@@ -25,23 +24,11 @@ package struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// - Parameter url: without user, password and fragment. Its port is 443 or 80 without another one.
     package init(_ url: String) throws(Problem) {
-        let schemes = [("http://", false), ("https://", true)]
-        guard url.utf8.count <= Self.bytesMax,
-            let (scheme, isSecured) = schemes.first(where: { url.lowercased().hasPrefix($0.0) })
-        else { throw .malformed }
-        let rest = url.dropFirst(scheme.count)
-        let authority = String(rest.prefix { $0 != "/" && $0 != "?" })
-        let path = String(rest.dropFirst(authority.count))
-        guard RequestTarget.isAuthority(authority), path.isEmpty || RequestTarget.isOriginForm(path) else {
+        guard url.utf8.count <= Self.bytesMax, let parts = HTTPURL(url, portDefault: HTTPURL.portDefault) else {
             throw .malformed
         }
-        let hasPort = authority.hasPrefix("[") ? authority.contains("]:") : authority.contains(":")
-        guard let place = try? SocketAddress.split(hasPort ? authority : "\(authority):\(isSecured ? 443 : 80)"),
-            place.port > 0
-        else { throw .malformed }
-        (host, port) = place
-        self.isSecured = isSecured
-        self.path = path.isEmpty ? "/" : path
+        (host, port, isSecured) = (parts.host, parts.port, parts.isSecured)
+        path = parts.path.isEmpty ? "/" : parts.path
         // NB: to which address `localhost` leads is checked when it is known (``HTTPClient``).
         let isHere = SocketAddress(numericHost: host, port: port)?.isLoopback ?? (host.lowercased() == "localhost")
         if !isSecured, !isHere { throw .plainBeyondLoopback }
@@ -49,8 +36,6 @@ package struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The URL, with its port if that is not the scheme's.
     package var description: String {
-        let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-        let port = port == (isSecured ? 443 : 80) ? "" : ":\(port)"
-        return "\(isSecured ? "https" : "http")://\(host)\(port)\(path)"
+        "\(isSecured ? "https" : "http")://\(HTTPURL.authority(host, port, isSecured: isSecured))\(path)"
     }
 }

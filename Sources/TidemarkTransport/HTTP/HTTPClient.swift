@@ -24,11 +24,8 @@ package final class HTTPClient: @unchecked Sendable {
             self.tls = tls
         }
 
-        /// The Host field. The scheme's default port is left out (RFC 9110 §7.2).
-        var authority: String {
-            let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-            return port == (tls == nil ? 80 : 443) ? host : "\(host):\(port)"
-        }
+        /// The Host field.
+        var authority: String { HTTPURL.authority(host, port, isSecured: tls != nil) }
     }
 
     private enum Phase {

@@ -41,7 +41,7 @@ package struct HTTPClientLimits: Sendable {
     /// How long TCP tries an address of the host while there are others. It has at most its part of the deadline. Longer: the
     /// next one is tried. In three seconds two attempts of the kernel have failed.
     package var addressDeadline = Duration.seconds(3)
-    /// Of the response.
+    /// Limits of the response's head.
     package var head = HeadLimits()
     /// Bytes of a response's body. Of a longer one the rest is not read, and the connection ends.
     package var bodyBytesMax = 65_536

@@ -2,7 +2,7 @@
 
 /// A load of the yardstick on our transport and on the reference in C, with 1 and with 16 messages under way.
 struct WindowLoad {
-    /// Of the load, and of the rows.
+    /// The name of the load, and of its rows.
     let name: String
     let connections: Int
     /// What is counted.

@@ -6,7 +6,7 @@ internal import TidemarkWire
 /// What a client that measures wants to know of an answer.
 struct WireAnswer {
     var id: UInt64
-    /// Of a page of changes, records by name, or a page of a query.
+    /// What the answer has, if it is a page of changes, records by name, or a page of a query.
     var page: Page?
     /// A page of the feed of zones that changed. Its records are zones.
     var databaseFeed: Page?

@@ -12,7 +12,7 @@ internal import TidemarkAdmin
 ///     DIRECTORY/credentials.json   accounts and their tokens, readable by their owner only
 struct DevHome {
     static let container = "iCloud.dev.tidemark"
-    /// Of commands of operators.
+    /// The context for operators' commands.
     static let contextName = "dev"
     static let accountNames = ["alice", "bob"]
 

@@ -12,7 +12,7 @@ struct DevServer {
     let server: Server
     let url: String
     let authorityFile: String
-    /// Of the admin listener.
+    /// The URL of the admin listener.
     let adminURL: String
 
     private static let loopback = "127.0.0.1"

@@ -11,7 +11,7 @@ struct DevSheet: Encodable {
     let accounts: [DevHome.StoredAccount]
     /// For commands of an operator.
     let databaseURL: String
-    /// Of the admin listener, such as `http://127.0.0.1:9464`.
+    /// The URL of the admin listener, such as `http://127.0.0.1:9464`.
     let admin: String
     /// Not for programs: they have the URL.
     private let context: Context

@@ -9,7 +9,7 @@ struct SetupSettings: Sendable {
     let superuserURL: String?
     let database: String
     let role: String
-    /// Of the files.
+    /// Where the files are.
     let directory: String
     let listen: String
     /// Nil: the server speaks no TLS, and listens on loopback.

@@ -16,11 +16,6 @@ import TidemarkTestSupport
 
     private func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zoneID) }
 
-    private func prepare(_ container: CKContainer) async throws -> CKDatabase {
-        try await container.privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
-        return container.privateCloudDatabase
-    }
-
     private func withFiles(_ body: (SampleFiles) async throws -> Void) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
@@ -39,7 +34,7 @@ import TidemarkTestSupport
 
     @Test func `R-070, R-074: files of every size come down as they went up`() async throws {
         let site = try await DevServer.shared()
-        let database = try await prepare(site.makeContainer())
+        let database = try await site.makeContainer().privateDatabase(holding: zoneID)
         let other = site.makeContainer().privateCloudDatabase
         try await withFiles { files in
             let sizes = [0, 1, 16_383, 65_536, 262_143, 262_144, 262_145, 5 * Self.mebibyte]
@@ -67,7 +62,7 @@ import TidemarkTestSupport
                 $0.limits.assetChunkBytesMax = 30_000
             }
             try await world.withServer(masterKeyFile: nil, change: change) { site in
-                let database = try await prepare(site.makeContainer())
+                let database = try await site.makeContainer().privateDatabase(holding: zoneID)
                 let other = site.makeContainer().privateCloudDatabase
                 let files = SampleFiles(path: world.directory.path)
                 for size in [29_999, 30_001, 300_000, 5 * Self.mebibyte] {
@@ -107,7 +102,7 @@ import TidemarkTestSupport
     @Test func `R-061, R-074: lists of assets; what is not desired is not downloaded; an asset can be replaced`()
         async throws
     {
-        let database = try await prepare(DevServer.shared().makeContainer())
+        let database = try await DevServer.shared().makeContainer().privateDatabase(holding: zoneID)
         try await withFiles { files in
             let (one, two) = (try files.make(10), try files.make(300_000))
             let record = record("r", one)
@@ -131,7 +126,7 @@ import TidemarkTestSupport
 
     @Test func `R-070: a large file is sent once, whether it is young, settled or known already`() async throws {
         let site = try await DevServer.shared()
-        let database = try await prepare(site.makeContainer())
+        let database = try await site.makeContainer().privateDatabase(holding: zoneID)
         try await withFiles { files in
             let young = try files.make(5 * Self.mebibyte, seed: 71)
             let settled = try files.make(6 * Self.mebibyte, seed: 72)
@@ -159,7 +154,7 @@ import TidemarkTestSupport
 
     @Test func `R-070: a settled file that changes while it is sent, and keeps its size, is found`() async throws {
         let site = try await DevServer.shared()
-        _ = try await prepare(site.makeContainer())
+        _ = try await site.makeContainer().privateDatabase(holding: zoneID)
         try await withFiles { files in
             let file = try files.make(5 * Self.mebibyte, seed: 73)
             try await eventually("the file has rested") { try AssetSource(file).isSettled }
@@ -183,7 +178,7 @@ import TidemarkTestSupport
     @Test(arguments: [false, true])
     func `R-070: an upload that is cut goes on where it was`(isSettled: Bool) async throws {
         let site = try await DevServer.shared()
-        _ = try await prepare(site.makeContainer())
+        _ = try await site.makeContainer().privateDatabase(holding: zoneID)
         try await withFiles { files in
             let file = try files.make(5 * Self.mebibyte, seed: isSettled ? 74 : 75)
             if isSettled { try await eventually("the file has rested") { try AssetSource(file).isSettled } }
@@ -209,7 +204,7 @@ import TidemarkTestSupport
 
     @Test func `R-074: a download that is cut goes on where it was`() async throws {
         let site = try await DevServer.shared()
-        let database = try await prepare(site.makeContainer())
+        let database = try await site.makeContainer().privateDatabase(holding: zoneID)
         try await withFiles { files in
             let file = try files.make(5 * Self.mebibyte)
             try await database.save(record("cut", file))
@@ -229,7 +224,7 @@ import TidemarkTestSupport
 
     @Test func `R-070: a file that shrinks while it is uploaded fails its record alone`() async throws {
         let site = try await DevServer.shared()
-        _ = try await prepare(site.makeContainer())
+        _ = try await site.makeContainer().privateDatabase(holding: zoneID)
         try await withFiles { files in
             let file = try files.make(5 * Self.mebibyte)
             let small = try files.make(100)
@@ -252,7 +247,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-070: a file that is not there, or cannot be one, is refused before any request`() async throws {
-        let database = try await prepare(DevServer.shared().makeContainer())
+        let database = try await DevServer.shared().makeContainer().privateDatabase(holding: zoneID)
         try await withFiles { files in
             let missing = URL(fileURLWithPath: "\(files.path)/missing")
             let cases = [
@@ -275,7 +270,7 @@ import TidemarkTestSupport
 
     @Test func `R-073: the server's record in a conflict has assets without files`() async throws {
         let site = try await DevServer.shared()
-        let database = try await prepare(site.makeContainer())
+        let database = try await site.makeContainer().privateDatabase(holding: zoneID)
         try await withFiles { files in
             try await database.save(record("r", try files.make(10)))
             let mine = record("r", try files.make(20))
@@ -292,7 +287,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-400: progress grows to 1, before the record's result`() async throws {
-        let database = try await prepare(DevServer.shared().makeContainer())
+        let database = try await DevServer.shared().makeContainer().privateDatabase(holding: zoneID)
         try await withFiles { files in
             let file = try files.make(3 * Self.mebibyte)
             let said = Mutex<[Double]>([])
@@ -313,7 +308,7 @@ import TidemarkTestSupport
     @Test func `R-390, R-400: progress of a fetch grows to 1, before the record's result, one call at a time`()
         async throws
     {
-        let database = try await prepare(DevServer.shared().makeContainer())
+        let database = try await DevServer.shared().makeContainer().privateDatabase(holding: zoneID)
         try await withFiles { files in
             try await database.save(record("r", try files.make(3 * Self.mebibyte)))
             // Not locked: blocks of one operation are called one after another.
@@ -333,7 +328,7 @@ import TidemarkTestSupport
 
     @Test func `R-074: queries and zones bring files as well, and only those that are desired`() async throws {
         let site = try await DevServer.shared()
-        let database = try await prepare(site.makeContainer())
+        let database = try await site.makeContainer().privateDatabase(holding: zoneID)
         try await withFiles { files in
             try await database.save(record("r", try files.make(300_000)))
             var transport: CuttingTransport?
@@ -357,7 +352,7 @@ import TidemarkTestSupport
 
     @Test func `I-2: an engine whose disk is full passes by nothing`() async throws {
         let site = try await DevServer.shared()
-        let database = try await prepare(site.makeContainer())
+        let database = try await site.makeContainer().privateDatabase(holding: zoneID)
         try await withFiles { files in
             let file = try files.make(100_000)
             try await database.save(record("r", file))

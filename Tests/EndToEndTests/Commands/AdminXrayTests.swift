@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SessionTestSupport
 import Testing
 import TidemarkKit
 import TidemarkTestSupport
@@ -39,18 +40,14 @@ import TidemarkWire
 
         private mutating func stamp() -> WireRequestStamp {
             counter += 1
-            var stamp = WireRequestStamp()
-            (stamp.counter, stamp.lowestUnanswered) = (counter, counter)
-            return stamp
+            return WireRequestStamp(counter: counter)
         }
 
         mutating func makeZone(_ name: String) async throws {
             var request = WireModifyZones()
             request.database = .private
             request.stamp = stamp()
-            var zone = WireZoneID()
-            zone.name = name
-            request.saves = [zone]
+            request.saves = [TestClient.zone(name)]
             let answer = try await ask(.modifyZones(request))
             #expect(answer.modifyZones.saves.count == 1)
         }
@@ -60,14 +57,7 @@ import TidemarkWire
         mutating func save(_ name: String, in zone: String, fields: [UInt8] = []) async throws -> WireServerEnvelope {
             var save = WireRecordSave()
             (save.name, save.type, save.fields) = (name, "Note", fields)
-            var part = WireZoneModifications()
-            part.zone.name = zone
-            part.saves = [save]
-            var request = WireModifyRecords()
-            request.database = .private
-            request.stamp = stamp()
-            request.policy = .allKeys
-            request.zones = [part]
+            let request = WireModifyRecords(saving: [save], in: TestClient.zone(zone), stamp())
             return try await ask(.modifyRecords(request))
         }
 

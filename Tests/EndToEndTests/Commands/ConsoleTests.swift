@@ -27,17 +27,7 @@ import TidemarkTestSupport
                 "tidemark", ["-c", "exec '\(Program.directory)/tidemark' admin \(arguments) < '\(path)'"],
                 environment: environment, directory: directory.path, path: "/bin/sh")
         }
-
-        /// Whether PostgreSQL says so now. Others may be connected to it.
-        func holds(_ condition: String) -> Bool {
-            let check = "DO $$ BEGIN IF NOT (\(condition)) THEN RAISE EXCEPTION 'no'; END IF; END $$"
-            return (try? PostgresAdministration.execute([check], url: database.url)) != nil
-        }
     }
-
-    private static let someStatementSleeps = """
-        EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep')
-        """
 
     private func with(_ body: (Place) async throws -> Void) async throws {
         let directory = try TestDirectory()
@@ -128,12 +118,7 @@ import TidemarkTestSupport
 
     @Test func `R-900: Ctrl-C abandons the line, and the command that runs`() async throws {
         try await with { place in
-            // A statement that takes as long as one may.
-            try PostgresAdministration.execute(
-                [
-                    "ALTER TABLE account RENAME TO account_itself",
-                    "CREATE VIEW account AS SELECT * FROM account_itself WHERE (SELECT 1 FROM pg_sleep(60)) = 1",
-                ], url: place.database.url)
+            try place.database.holdUpAccounts()
             let console = try place.console()
             try await console.see("> ")
             try console.type("accounts sho")
@@ -142,7 +127,7 @@ import TidemarkTestSupport
             try await console.see("^C")
             try await console.see("> ")
             try console.type("accounts list\n")
-            try await eventually("the query runs") { place.holds(Self.someStatementSleeps) }
+            try await eventually("the query runs") { place.database.isHeldUp }
             try console.type("\u{3}")
             try await console.see("Interrupted. Look what the command did")
             try await console.see("> ")
@@ -154,7 +139,7 @@ import TidemarkTestSupport
             let listens = """
                 EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%')
                 """
-            try await eventually("it listens") { place.holds(listens) }
+            try await eventually("it listens") { place.database.holds(listens) }
             try console.type("\u{3}")
             try await console.see("Interrupted.")
             try await console.see("> ")
@@ -227,16 +212,12 @@ import TidemarkTestSupport
 
     @Test func `R-902: a database that does not answer does not keep anybody from typing`() async throws {
         try await with { place in
-            try PostgresAdministration.execute(
-                [
-                    "ALTER TABLE account RENAME TO account_itself",
-                    "CREATE VIEW account AS SELECT * FROM account_itself WHERE (SELECT 1 FROM pg_sleep(60)) = 1",
-                ], url: place.database.url)
+            try place.database.holdUpAccounts()
             let console = try place.console()
             try await console.see("> ")
             try console.type("accounts show al\tice\u{1}containers list -o name\u{B}\n")
             try await console.see("iCloud.test.one\r\n")
-            #expect(place.holds(Self.someStatementSleeps), "it was waited for")
+            #expect(place.database.isHeldUp, "it was waited for")
             try console.type("exit\n")
             #expect(try await console.exit() == 0)
         }

@@ -34,11 +34,6 @@ import TidemarkTestSupport
             return path
         }
 
-        func holds(_ condition: String) -> Bool {
-            let check = "DO $$ BEGIN IF NOT (\(condition)) THEN RAISE EXCEPTION 'no'; END IF; END $$"
-            return (try? PostgresAdministration.execute([check], url: database.url)) != nil
-        }
-
         /// Whether a process of this user has the file open.
         static func isOpen(_ path: String) -> Bool {
             let files = FileManager.default
@@ -145,19 +140,11 @@ import TidemarkTestSupport
 
     @Test func `R-900: Ctrl-D that is pressed while a command runs ends the console after it`() async throws {
         try await with { place in
-            try PostgresAdministration.execute(
-                [
-                    "ALTER TABLE account RENAME TO account_itself",
-                    "CREATE VIEW account AS SELECT * FROM account_itself WHERE (SELECT 1 FROM pg_sleep(60)) = 1",
-                ], url: place.database.url)
+            try place.database.holdUpAccounts()
             let console = try place.console()
             try await console.see("> ")
             try console.type("accounts list -o name\n")
-            try await eventually("the query runs") {
-                place.holds(
-                    "EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep')"
-                )
-            }
+            try await eventually("the query runs") { place.database.isHeldUp }
             try console.type("\u{4}")
             // A terminal that echoes shows that the key has arrived.
             _ = try? await console.see("^D", within: .seconds(2))

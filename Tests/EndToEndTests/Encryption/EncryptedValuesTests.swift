@@ -12,11 +12,6 @@ import TidemarkFields
 
     private func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zoneID) }
 
-    private func prepare(_ container: CKContainer) async throws -> CKDatabase {
-        try await container.privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
-        return container.privateCloudDatabase
-    }
-
     private func record(_ name: String, _ secret: String, in zoneID: CKRecordZone.ID? = nil) -> CKRecord {
         let record = CKRecord(
             recordType: "Secret", recordID: CKRecord.ID(recordName: name, zoneID: zoneID ?? self.zoneID))
@@ -43,7 +38,7 @@ import TidemarkFields
 
     @Test func `R-067: every type that can be encrypted comes to another device as it was`() async throws {
         let site = try await DevServer.shared()
-        let database = try await prepare(site.makeContainer())
+        let database = try await site.makeContainer().privateDatabase(holding: zoneID)
         let record = CKRecord(recordType: "Secret", recordID: id("all"))
         for (key, value) in values { record.encryptedValues[key] = value as? any CKRecordValue }
         record["open"] = "plain"
@@ -65,7 +60,7 @@ import TidemarkFields
 
     @Test func `R-067, R-219: zones, queries, desired keys and conflicts bring encrypted values too`() async throws {
         let site = try await DevServer.shared()
-        let database = try await prepare(site.makeContainer())
+        let database = try await site.makeContainer().privateDatabase(holding: zoneID)
         _ = try await database.modifyRecords(saving: [record("a", "one"), record("b", "two")], deleting: [])
         let other = site.makeContainer().privateCloudDatabase
         let changes = try await other.recordZoneChanges(inZoneWith: zoneID, since: nil)
@@ -102,7 +97,7 @@ import TidemarkFields
     @Test func `R-067: assets, references and the public database are not for encrypted values`() async throws {
         let site = try await DevServer.shared()
         let container = site.makeContainer()
-        let database = try await prepare(container)
+        let database = try await container.privateDatabase(holding: zoneID)
         let reference = CKRecord.Reference(recordID: id("x"), action: .none)
         let asset = CKAsset(fileURL: URL(fileURLWithPath: "/dev/null"))
         let bad: [any CKRecordValue] = [reference, [reference] as NSArray, asset, [asset] as NSArray]
@@ -136,7 +131,7 @@ import TidemarkFields
     }
 
     @Test func `R-082: what is too large once it is encrypted says how large it may be`() async throws {
-        let database = try await prepare(DevServer.shared().makeContainer())
+        let database = try await DevServer.shared().makeContainer().privateDatabase(holding: zoneID)
         let record = record("large", "x")
         record.encryptedValues["data"] = Data(count: 1_048_450)
         #expect(try record.changes(all: true).fields.byteCount <= 1_048_576)
@@ -149,7 +144,7 @@ import TidemarkFields
 
     @Test func `R-067: devices that make a zone's key at once end with one`() async throws {
         let site = try await DevServer.shared()
-        _ = try await prepare(site.makeContainer())
+        _ = try await site.makeContainer().privateDatabase(holding: zoneID)
         let devices = (0..<4).map { _ in site.makeContainer().privateCloudDatabase }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, device) in devices.enumerated() {
@@ -169,7 +164,7 @@ import TidemarkFields
     @Test func `R-036, R-067: a zone that another device created again has new keys, and saving goes on`() async throws
     {
         let site = try await DevServer.shared()
-        let first = try await prepare(site.makeContainer())
+        let first = try await site.makeContainer().privateDatabase(holding: zoneID)
         try await first.save(record("a", "before"))
         let second = site.makeContainer().privateCloudDatabase
         try await second.deleteRecordZone(withID: zoneID)
@@ -204,7 +199,7 @@ import TidemarkFields
         try await KeyWorld.with { world in
             try await world.withServer { site in
                 let container = site.makeContainer("first")
-                let database = try await prepare(container)
+                let database = try await container.privateDatabase(holding: zoneID)
                 let other = site.makeContainer("second")
                 try await database.save(record("a", "old"))
                 #expect(try await secret(other.privateCloudDatabase.record(for: id("a"))) == "old")
@@ -255,7 +250,7 @@ import TidemarkFields
 
     @Test func `records without encrypted values ask for no keys`() async throws {
         let site = try await DevServer.shared()
-        let database = try await prepare(site.makeContainer())
+        let database = try await site.makeContainer().privateDatabase(holding: zoneID)
         let plain = CKRecord(recordType: "Plain", recordID: id("plain"))
         plain["text"] = "x"
         var transport: CuttingTransport?

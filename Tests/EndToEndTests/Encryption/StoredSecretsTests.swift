@@ -22,11 +22,6 @@ import TidemarkTestSupport
 
     private func secret(_ record: CKRecord?) -> String? { record?.encryptedValues["secret"] as? String }
 
-    private func prepare(_ container: CKContainer) async throws -> CKDatabase {
-        try await container.privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
-        return container.privateCloudDatabase
-    }
-
     private func hex(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { String(format: "%02x", $0) }.joined()
     }
@@ -34,7 +29,7 @@ import TidemarkTestSupport
     @Test func `R-068: nothing of an encrypted value can be read in the database`() async throws {
         try await KeyWorld.with { world in
             try await world.withServer { site in
-                let database = try await prepare(site.makeContainer())
+                let database = try await site.makeContainer().privateDatabase(holding: zoneID)
                 try await database.save(record("r", "the treasure is buried"))
                 let stored = try await world.everything()
                 #expect(stored.contains(hex("plain".utf8)), "plain values are there to be seen")
@@ -62,7 +57,7 @@ import TidemarkTestSupport
     @Test func `R-219: what was tampered with fails its own record, and the others come`() async throws {
         try await KeyWorld.with { world in
             try await world.withServer { site in
-                let database = try await prepare(site.makeContainer())
+                let database = try await site.makeContainer().privateDatabase(holding: zoneID)
                 let otherZone = CKRecordZone.ID(zoneName: "Other")
                 try await database.save(CKRecordZone(zoneID: otherZone))
                 let twin = CKRecord(recordType: "Secret", recordID: CKRecord.ID(recordName: "r", zoneID: otherZone))
@@ -122,7 +117,7 @@ import TidemarkTestSupport
     {
         try await KeyWorld.with { world in
             try await world.withServer { site in
-                try await prepare(site.makeContainer()).save(record("r", "mine"))
+                try await site.makeContainer().privateDatabase(holding: zoneID).save(record("r", "mine"))
             }
             let wrong = "\(world.directory.path)/other.key"
             try String(repeating: "ab", count: 32).write(toFile: wrong, atomically: true, encoding: .utf8)
@@ -179,7 +174,7 @@ import TidemarkTestSupport
                     environment: ["TIDEMARK_DATABASE_URL": world.databaseURL], directory: world.directory.path)
             }
             try await world.withServer { site in
-                let database = try await prepare(site.makeContainer())
+                let database = try await site.makeContainer().privateDatabase(holding: zoneID)
                 try await database.save(record("r", "mine"))
                 let rotated = try await rotate(world.masterKeyFile, new)
                 #expect(rotated.status == 0 && rotated.output.contains("Encrypted 1 keys"), "\(rotated.output)")

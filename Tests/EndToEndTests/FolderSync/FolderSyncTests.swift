@@ -224,11 +224,7 @@ import TidemarkTestSupport
             try await a.once()
             do {
                 // As far as b comes when it is killed before it can write down what it has received.
-                let tree = try FileTree(root: b.path)
-                let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
-                let syncer = Syncer(
-                    tree: tree, journal: journal, zoneName: "Files", deviceName: "b",
-                    report: TerminalReport(isVerbose: false))
+                let (journal, syncer) = try b.open()
                 let database = b.site.makeContainer().privateCloudDatabase
                 var configuration = CKSyncEngine.Configuration(
                     database: database, stateSerialization: journal.engineState, delegate: syncer)

@@ -40,11 +40,7 @@ import TidemarkTestSupport
             for name in all { try a.write(large + name, to: name) }
             try await a.once()
             do {
-                let tree = try FileTree(root: b.path)
-                let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
-                let syncer = Syncer(
-                    tree: tree, journal: journal, zoneName: "Files", deviceName: "b",
-                    report: TerminalReport(isVerbose: false))
+                let (journal, syncer) = try b.open()
                 let delegate = FileLosingDelegate(syncer)
                 var configuration = CKSyncEngine.Configuration(
                     database: b.site.makeContainer().privateCloudDatabase, stateSerialization: journal.engineState,
@@ -276,11 +272,7 @@ import TidemarkTestSupport
             let database = a.site.makeContainer().privateCloudDatabase
             let zoneID = CKRecordZone.ID(zoneName: "Files")
             do {
-                let tree = try FileTree(root: a.path)
-                let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
-                let syncer = Syncer(
-                    tree: tree, journal: journal, zoneName: "Files", deviceName: "a",
-                    report: TerminalReport(isVerbose: false))
+                let (journal, syncer) = try a.open()
                 var configuration = CKSyncEngine.Configuration(
                     database: database, stateSerialization: journal.engineState, delegate: syncer)
                 configuration.automaticallySync = false

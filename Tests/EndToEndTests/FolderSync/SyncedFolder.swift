@@ -44,6 +44,15 @@ final class SyncedFolder {
         return result.output
     }
 
+    /// What the program makes of the folder when it starts, here in this process.
+    func open() throws -> (journal: Journal, syncer: Syncer) {
+        let tree = try FileTree(root: path)
+        let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
+        let syncer = Syncer(
+            tree: tree, journal: journal, zoneName: "Files", deviceName: name, report: TerminalReport(isVerbose: false))
+        return (journal, syncer)
+    }
+
     func write(_ text: String, to name: String) throws { try write(Data(text.utf8), to: name) }
 
     func write(_ data: Data, to name: String) throws {

@@ -11,3 +11,9 @@ func failure<Value>(_ work: () async throws -> Value) async throws -> CKError {
     }
     throw NeverHappened(description: "the call was to fail and did not")
 }
+
+/// Nil if nothing failed.
+func code<Value>(_ result: Result<Value, any Error>?) -> CKError.Code? {
+    guard case .failure(let error) = result else { return nil }
+    return (error as? CKError)?.code
+}

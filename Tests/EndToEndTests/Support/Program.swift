@@ -71,6 +71,9 @@ final class Program: @unchecked Sendable {
     /// Everything that it has said so far, its standard output first.
     var output: String { Self.text(outputPath) + Self.text(errorsPath) }
 
+    /// The lines of its log with this text.
+    func lines(_ text: String) -> [Substring] { output.split(separator: "\n").filter { $0.contains(" \(text) ") } }
+
     var isRunning: Bool { process.isRunning }
     var id: pid_t { process.processIdentifier }
 

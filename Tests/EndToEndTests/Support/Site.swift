@@ -50,3 +50,12 @@ struct Site: Sendable {
         return environment
     }
 }
+
+extension CKContainer {
+    /// The private database, with this zone in it.
+    func privateDatabase(holding zoneID: CKRecordZone.ID) async throws -> CKDatabase {
+        let database = privateCloudDatabase
+        try await database.save(CKRecordZone(zoneID: zoneID))
+        return database
+    }
+}

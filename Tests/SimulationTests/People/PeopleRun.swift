@@ -44,6 +44,6 @@ struct PeopleRun: SeededRun {
         let people = PeopleHistory(world, owner: owner, devices)
         for _ in 0..<(25 + world.below(30)) where !world.isFaultSeen { await people.step() }
         await DigestJudge.judge(world)
-        for device in devices where !world.isFaultSeen { await SharingRun.judgeEnd(of: device, in: world) }
+        for device in devices where !world.isFaultSeen { await EndJudge.judge(device, in: world) }
     }
 }

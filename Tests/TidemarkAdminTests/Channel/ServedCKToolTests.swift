@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Foundation
-import Synchronization
 import Testing
 import TidemarkDomain
 import TidemarkServer
@@ -14,49 +13,13 @@ import TidemarkTestSupport
 
 /// Commands of `cktool` as a server carries them out, for operators and for users.
 @Suite struct ServedCKToolTests {
-    /// Somebody who has files and reads everything.
-    private final class PlainChannel: OperatorChannel {
-        private let texts = Mutex((output: "", messages: [String]()))
-        private let files: [String: [UInt8]]
-        private let opened = Mutex([(bytes: [UInt8], place: Int)]())
-
-        init(_ files: [String: [UInt8]]) { self.files = files }
-
-        var output: String { texts.withLock { $0.output } }
-        var messages: [String] { texts.withLock { $0.messages } }
-
-        func write(_ text: String) async -> Bool {
-            texts.withLock { $0.output += text }
-            return true
-        }
-
-        func say(_ text: String) { texts.withLock { $0.messages.append(text) } }
-        func showProgress(_ text: String?) {}
-        func ask(_ question: String) async -> String? { nil }
-
-        func openFile(_ path: String) -> OperatorFileAnswer {
-            guard let bytes = files[path] else { return .failed("The file \(path) cannot be read.") }
-            opened.withLock { $0.append((bytes, 0)) }
-            return .opened(name: path, byteCount: bytes.count)
-        }
-
-        func readFile(_ number: Int) -> OperatorPartAnswer {
-            opened.withLock { opened in
-                let (bytes, place) = opened[number]
-                let end = min(bytes.count, place + 65_536)
-                opened[number].place = end
-                return .bytes(Array(bytes[place..<end]))
-            }
-        }
-    }
-
-    private typealias Ended = (status: TidemarkAdmin.ExitStatus?, channel: PlainChannel)
+    private typealias Ended = (status: TidemarkAdmin.ExitStatus?, channel: TestChannel)
 
     private static func send(
         _ arguments: [String], as sender: ChannelSender, files: [String: [UInt8]] = [:], assets: String? = nil,
         _ place: AdminPlace
     ) async -> Ended {
-        let channel = PlainChannel(files)
+        let channel = TestChannel(files: files)
         let request = OperatorRequest(
             sender: sender, address: "10.0.0.7", arguments: arguments, container: nil, environment: nil,
             hasColor: false, canAsk: false, showsProgress: false, databaseURL: place.url, limits: .standard,

@@ -228,9 +228,8 @@ import TidemarkWire
 
     // MARK: Blocks
 
-    @Test func `R-390: blocks are called off the main thread, and one that waits for other calls holds up nothing`()
-        async throws
-    {
+    /// Begins many calls. The block of each waits for another call.
+    private func waitInBlocks(_ begin: (CKDatabase, _ block: @escaping @Sendable () -> Void) -> Void) async throws {
         let context = CloudContext(
             containerIdentifier: "iCloud.test.wait", configuration: TidemarkConfiguration(url: nil, token: "t"))
         let container = CKContainer(context: context)
@@ -239,36 +238,31 @@ import TidemarkWire
         let count = 4 * ProcessInfo.processInfo.activeProcessorCount
         let waited = Mutex<[Bool]>([])
         for _ in 0..<count {
-            let operation = CKModifyRecordsOperation()
-            operation.modifyRecordsResultBlock = { _ in
+            begin(database) {
                 let semaphore = DispatchSemaphore(value: 0)
                 database.modifyRecords(saving: [], deleting: []) { _ in semaphore.signal() }
                 let isDone = semaphore.wait(timeout: .now() + 15) == .success
                 waited.withLock { $0.append(isDone && !Thread.isMainThread) }
             }
-            database.add(operation)
         }
         try await eventually(within: .seconds(60)) { waited.withLock { $0.count == count } }
         #expect(waited.withLock { $0.allSatisfy { $0 } })
     }
 
-    @Test func `R-390, R-401: a completion handler that waits for other calls holds up nothing`() async throws {
-        let context = CloudContext(
-            containerIdentifier: "iCloud.test.wait", configuration: TidemarkConfiguration(url: nil, token: "t"))
-        let container = CKContainer(context: context)
-        let database = container.privateCloudDatabase
-        let count = 4 * ProcessInfo.processInfo.activeProcessorCount
-        let waited = Mutex<[Bool]>([])
-        for _ in 0..<count {
-            database.modifyRecords(saving: [], deleting: []) { _ in
-                let semaphore = DispatchSemaphore(value: 0)
-                database.modifyRecords(saving: [], deleting: []) { _ in semaphore.signal() }
-                let isDone = semaphore.wait(timeout: .now() + 15) == .success
-                waited.withLock { $0.append(isDone && !Thread.isMainThread) }
-            }
+    @Test func `R-390: blocks are called off the main thread, and one that waits for other calls holds up nothing`()
+        async throws
+    {
+        try await waitInBlocks { database, block in
+            let operation = CKModifyRecordsOperation()
+            operation.modifyRecordsResultBlock = { _ in block() }
+            database.add(operation)
         }
-        try await eventually(within: .seconds(60)) { waited.withLock { $0.count == count } }
-        #expect(waited.withLock { $0.allSatisfy { $0 } })
+    }
+
+    @Test func `R-390, R-401: a completion handler that waits for other calls holds up nothing`() async throws {
+        try await waitInBlocks { database, block in
+            database.modifyRecords(saving: [], deleting: []) { _ in block() }
+        }
     }
 
     @Test func `R-394: an operation can be waited for`() {

@@ -21,8 +21,7 @@ import Testing
         group.name = "tap"
         group.quantity = 3
         group.expectedSendSize = .megabytes
-        let data = try NSKeyedArchiver.archivedData(withRootObject: group, requiringSecureCoding: true)
-        let back = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKOperationGroup.self, from: data))
+        let back = try archived(group)
         #expect(back.name == "tap" && back.quantity == 3 && back.expectedSendSize == .megabytes)
         #expect(back.operationGroupID == group.operationGroupID)
         #expect(CKOperationGroup().operationGroupID != group.operationGroupID)

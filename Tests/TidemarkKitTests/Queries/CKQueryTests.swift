@@ -15,17 +15,14 @@ import TidemarkWire
             NSSortDescriptor(key: "name", ascending: false),
             CKLocationSortDescriptor(key: "place", relativeLocation: place),
         ]
-        let data = try NSKeyedArchiver.archivedData(withRootObject: query, requiringSecureCoding: true)
-        let back = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKQuery.self, from: data))
+        let back = try archived(query)
         #expect(back.recordType == "Airport" && back.predicate.description == query.predicate.description)
         #expect(try back.wire(in: nil, now: Date()) == query.wire(in: nil, now: Date()))
         let sort = try #require(back.sortDescriptors?.last as? CKLocationSortDescriptor)
         #expect(sort.relativeLocation.coordinate.latitude == 64 && sort.ascending)
 
         let cursor = CKQueryOperation.Cursor(query: [1, 2], place: [3])
-        let archive = try NSKeyedArchiver.archivedData(withRootObject: cursor, requiringSecureCoding: true)
-        let same = try #require(
-            try NSKeyedUnarchiver.unarchivedObject(ofClass: CKQueryOperation.Cursor.self, from: archive))
+        let same = try archived(cursor)
         #expect(same == cursor && same.hash == cursor.hash && same != CKQueryOperation.Cursor(query: [1], place: [3]))
         #expect(cursor.copy() as? CKQueryOperation.Cursor === cursor)
     }
@@ -34,16 +31,14 @@ import TidemarkWire
     func `R-050: the text of a constant survives an archive, whatever is in it`(_ text: String) throws {
         let predicate = NSPredicate(format: "name == %@ AND body BEGINSWITH %@", text, text)
         let query = CKQuery(recordType: "T", predicate: predicate)
-        let data = try NSKeyedArchiver.archivedData(withRootObject: query, requiringSecureCoding: true)
-        let back = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKQuery.self, from: data))
+        let back = try archived(query)
         #expect(try back.wire(in: nil, now: Date()) == query.wire(in: nil, now: Date()))
     }
 
     @Test func `a query of everything, and one that cannot be sent, survive too`() throws {
         for predicate in [NSPredicate(value: true), NSPredicate(format: "a OR b")] {
             let query = CKQuery(recordType: "T", predicate: predicate)
-            let data = try NSKeyedArchiver.archivedData(withRootObject: query, requiringSecureCoding: true)
-            let back = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKQuery.self, from: data))
+            let back = try archived(query)
             #expect((try? back.wire(in: nil, now: Date())) == (try? query.wire(in: nil, now: Date())))
         }
     }

@@ -38,8 +38,7 @@ import TidemarkWire
             #expect(server.digest == query.digest, "seed \(seed): \(format)\n\(server)\n\(query)")
             #expect(
                 server.refusal(fields: .unknown, scope: .private, limits: Limits()) == nil, "seed \(seed): \(format)")
-            let archive = try NSKeyedArchiver.archivedData(withRootObject: client, requiringSecureCoding: true)
-            let copy = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKQuery.self, from: archive))
+            let copy = try archived(client)
             #expect(try copy.wire(in: zoneID, now: Date()).encoded == bytes, "seed \(seed): \(format)")
         }
     }

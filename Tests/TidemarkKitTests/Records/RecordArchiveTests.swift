@@ -95,8 +95,7 @@ import TidemarkFields
         original.encryptedValues["secret"] = "changed"
         original["file"] = CKAsset(fileURL: URL(fileURLWithPath: "/somewhere/a b.txt"))
         original["here"] = CLLocation(latitude: 1, longitude: 2)
-        let data = try NSKeyedArchiver.archivedData(withRootObject: original, requiringSecureCoding: true)
-        let record = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecord.self, from: data))
+        let record = try archived(original)
         #expect(record.allKeys() == original.allKeys() && record.changedKeys() == original.changedKeys())
         #expect(record.encryptedValues.allKeys() == ["secret"])
         for key in original.allKeys() {
@@ -118,8 +117,7 @@ import TidemarkFields
         original["l"] = [1.0, 2.0]
         original["m"] = [2, 1]
         original.encryptedValues["d"] = 1
-        let data = try NSKeyedArchiver.archivedData(withRootObject: original, requiringSecureCoding: true)
-        let record = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecord.self, from: data))
+        let record = try archived(original)
         #expect(record.encryptedValues["d"] as? Int == 1)
         let types = try ["i", "d", "b", "l", "m"].map { try type(of: $0, in: record) }
         #expect(types == [.int64, .double, .int64, .doubleList, .int64List])
@@ -147,8 +145,7 @@ import TidemarkFields
     }
 
     private func check<Value: NSObject & NSSecureCoding & NSCopying>(_ value: Value) throws {
-        let data = try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
-        let back = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: Value.self, from: data))
+        let back = try archived(value)
         #expect(back == value && back.hash == value.hash)
         #expect(value.copy() as? Value == value)
         let list = try NSKeyedArchiver.archivedData(
@@ -161,8 +158,7 @@ import TidemarkFields
         let zone = CKRecordZone(
             zoneID: CKRecordZone.ID(zoneName: "Z"), capabilities: [.fetchChanges, .zoneWideSharing],
             share: CKRecord.Reference(recordID: CKRecord.ID(recordName: "s"), action: .none), encryptionScope: .perZone)
-        let data = try NSKeyedArchiver.archivedData(withRootObject: zone, requiringSecureCoding: true)
-        let back = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecordZone.self, from: data))
+        let back = try archived(zone)
         #expect(back.capabilities == zone.capabilities && back.share == zone.share && back.encryptionScope == .perZone)
     }
 

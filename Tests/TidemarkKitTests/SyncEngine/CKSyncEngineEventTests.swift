@@ -9,8 +9,7 @@ import TidemarkFields
 /// What each event carries, and between which others it stands: one test for each.
 @Suite struct CKSyncEngineEventTests {
     private func filled() -> MachineHarness {
-        let harness = MachineHarness.started()
-        harness.server.save(zone: zone("A"))
+        let harness = MachineHarness.started(zones: "A")
         harness.server.save("1", in: zone("A"), value: "x")
         return harness
     }

@@ -47,9 +47,21 @@ final class MachineHarness {
     }
 
     /// Past the start and the first account event; the log begins after.
-    static func started(automatic: Bool = false) -> MachineHarness {
+    ///
+    /// - Parameter zones: on the server, and not fetched yet.
+    static func started(automatic: Bool = false, zones: String...) -> MachineHarness {
         let harness = MachineHarness(automatic: automatic)
         harness.advance(by: .seconds(1))
+        harness.log = []
+        for name in zones { harness.server.save(zone: zone(name)) }
+        return harness
+    }
+
+    /// An automatic engine at rest, zone A known.
+    static func idle() -> MachineHarness {
+        let harness = MachineHarness(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.advance(by: .seconds(10))
         harness.log = []
         return harness
     }

@@ -6,15 +6,6 @@ import Testing
 
 /// what the delegate passes over is asked for again.
 @Suite struct SyncEngineMachineAskingTests {
-    /// An automatic engine at rest, zone A known.
-    private func idle() -> MachineHarness {
-        let harness = MachineHarness(automatic: true)
-        harness.server.save(zone: zone("A"))
-        harness.advance(by: .seconds(10))
-        harness.log = []
-        return harness
-    }
-
     /// How often the delegate is asked for a batch meanwhile.
     private func questions(_ harness: MachineHarness, _ work: () -> Void) -> Int {
         harness.log = []
@@ -23,7 +14,7 @@ import Testing
     }
 
     @Test func `R-580, R-588: what the provider passes over is asked for again, after seconds first, then minutes`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         var times: [Duration] = []
         harness.batch = { _ in
             times.append(harness.now)
@@ -59,7 +50,7 @@ import Testing
             ("send", { $0.send() }),
         ]
         for (name, trigger) in triggers {
-            let harness = idle()
+            let harness = MachineHarness.idle()
             harness.batch = { _ in nil }
             harness.add("A/1")
             harness.advance(by: .seconds(800))
@@ -72,7 +63,7 @@ import Testing
     }
 
     @Test func `R-580: a change that is passed over for the first time is asked for after a second again`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         var times: [Duration] = []
         harness.batch = { _ in
             times.append(harness.now)
@@ -87,7 +78,7 @@ import Testing
     }
 
     @Test func `R-580: a send by hand that is cancelled leaves the question planned`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.batch = { _ in nil }
         harness.add("A/1")
         harness.advance(by: .seconds(100))
@@ -103,7 +94,7 @@ import Testing
     }
 
     @Test func `R-520, R-580: an app that passes over what is pending is asked for what it does not list, too`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.batch = { _ in nil }
         harness.add("A/1")
         harness.machine.setUntrackedChanges(true, at: harness.moment)

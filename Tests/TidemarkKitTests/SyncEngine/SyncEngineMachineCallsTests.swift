@@ -6,14 +6,8 @@ import Testing
 @testable import TidemarkKit
 
 @Suite struct SyncEngineMachineCallsTests {
-    private func started() -> MachineHarness {
-        let harness = MachineHarness.started()
-        harness.server.save(zone: zone("A"))
-        return harness
-    }
-
     @Test func `R-535: calls at once share a fetch whose scope covers theirs`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.fetch()
         harness.fetch(.init(scope: .zoneIDs([zone("A")])))
         #expect(
@@ -24,7 +18,7 @@ import Testing
     }
 
     @Test func `R-535: a scope that is not covered is fetched after`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.fetch(.init(scope: .zoneIDs([zone("B")])))
         harness.fetch()
         #expect(
@@ -34,7 +28,7 @@ import Testing
     }
 
     @Test func `R-535: who joins a fetch late gets what was on the server when they called`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.holds = { $0.isZone }
         harness.fetch()
         harness.run()
@@ -53,7 +47,7 @@ import Testing
     }
 
     @Test func `R-535: calls at once share a send`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1")
         harness.holds = { $0.isRecords }
         harness.send()
@@ -71,7 +65,7 @@ import Testing
     }
 
     @Test func `R-535: who joins a send while the delegate is asked gets sent what they had added by then`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.batch = { _ in
             // The delegate has looked, and found nothing; then comes this, before it answers.
             harness.batch = nil
@@ -89,7 +83,7 @@ import Testing
     }
 
     @Test func `R-535: who joins a send gets their change of a zone sent, also if the pass has sent it before`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.addZones("B")
         harness.add("A/1")
         harness.holds = { $0.isRecords }
@@ -108,7 +102,7 @@ import Testing
     }
 
     @Test func `R-535, R-586: a zone that failed is not tried again for who joins the pass, and they are told`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.addZones("B")
         harness.respond = { request in
             guard request.isZones else { return nil }
@@ -123,7 +117,7 @@ import Testing
     }
 
     @Test func `R-535: a call when a send is about to end gets one of its own`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1")
         harness.onEvent = { event in
             guard case .didSendChanges = event, harness.results.isEmpty else { return }
@@ -137,7 +131,7 @@ import Testing
     }
 
     @Test func `R-534, R-601: a call returns after the state update that its last handler caused`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.onEvent = { event in
             if case .didFetchChanges = event {
                 harness.machine.add([change("A/1")], isInCallback: true, at: harness.moment)
@@ -149,7 +143,7 @@ import Testing
     }
 
     @Test func `R-610: cancelOperations ends what runs with all its events, and all calls`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1")
         harness.holds = { $0.isRecords }
         harness.send()
@@ -165,7 +159,7 @@ import Testing
     }
 
     @Test func `R-541, R-610: a fetch that is cancelled within a zone closes the zone, too`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.holds = { $0.isZone }
         harness.fetch()
         harness.run()
@@ -179,7 +173,7 @@ import Testing
     }
 
     @Test func `R-610: cancelOperations with nothing to cancel returns at once`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.cancelOperations()
         #expect(harness.take() == ["call 1 ok"])
     }
@@ -264,7 +258,7 @@ import Testing
     }
 
     @Test func `R-611: cancelling the only caller cancels the operation`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.holds = { $0.isFeed }
         let call = harness.fetch()
         harness.run()
@@ -276,7 +270,7 @@ import Testing
     }
 
     @Test func `R-611: cancelling one of two callers leaves the operation to the other`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.holds = { $0.isFeed }
         let call = harness.fetch()
         harness.fetch()
@@ -303,7 +297,7 @@ import Testing
     }
 
     @Test func `R-611: a call that waits for its turn is taken back`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.holds = { $0.isRecords }
         harness.add("A/1")
         harness.send()
@@ -436,7 +430,7 @@ import Testing
     }
 
     @Test func `R-504, R-503: an engine that stops cancels its requests and ends all calls`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.holds = { $0.isFeed }
         harness.fetch()
         harness.run()

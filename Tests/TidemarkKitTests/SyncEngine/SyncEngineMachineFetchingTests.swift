@@ -8,9 +8,7 @@ import Testing
 @Suite struct SyncEngineMachineFetchingTests {
     /// Zones A and B with records.
     private func filled() -> MachineHarness {
-        let harness = MachineHarness.started()
-        harness.server.save(zone: zone("A"))
-        harness.server.save(zone: zone("B"))
+        let harness = MachineHarness.started(zones: "A", "B")
         harness.server.save("1", in: zone("A"), value: "x")
         harness.server.save("2", in: zone("A"), value: "x")
         harness.server.save("3", in: zone("B"), value: "x")

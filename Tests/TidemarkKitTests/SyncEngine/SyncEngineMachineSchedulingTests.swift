@@ -7,15 +7,6 @@ import TidemarkWire
 @testable import TidemarkKit
 
 @Suite struct SyncEngineMachineSchedulingTests {
-    /// An automatic engine at rest, zone A known.
-    private func idle() -> MachineHarness {
-        let harness = MachineHarness(automatic: true)
-        harness.server.save(zone: zone("A"))
-        harness.advance(by: .seconds(10))
-        harness.log = []
-        return harness
-    }
-
     @Test func `R-505: without automatic sync nothing happens by itself`() {
         let harness = MachineHarness.started()
         harness.add("A/1")
@@ -56,7 +47,7 @@ import TidemarkWire
     }
 
     @Test func `R-508, R-514: the first change after idle is sent at once, further ones a moment later`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.add("A/1")
         let start = harness.now
         harness.run()
@@ -71,7 +62,7 @@ import TidemarkWire
     }
 
     @Test func `R-514, R-589: a zone that is added again after its pass has sent it goes in the next pass`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.addZones("B")
         harness.onEvent = { event in
             guard case .sentDatabaseChanges = event else { return }
@@ -84,7 +75,7 @@ import TidemarkWire
     }
 
     @Test func `R-508, R-522: a push fetches at once`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.server.save("1", in: zone("A"), value: "x")
         harness.machine.pushReceived([zone("A")], at: harness.moment)
         #expect(harness.unfetched == ["A"])
@@ -107,13 +98,13 @@ import TidemarkWire
     }
 
     @Test func `R-508: without pushes a fetch runs every 15 minutes, about`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.advance(by: .seconds(3600 * 5 + 60))
         #expect(harness.log.filter { $0 == "willFetch(scheduled)" }.count == 20)
     }
 
     @Test func `R-536: fetch goes before send when both are due, a call before both`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.machine.connectivityChanged(isOnline: false, at: harness.moment)
         harness.add("A/1")
         harness.machine.connectivityChanged(isOnline: true, at: harness.moment)
@@ -125,7 +116,7 @@ import TidemarkWire
     }
 
     @Test func `R-508: nothing is scheduled while offline; back online the engine fetches and sends`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.machine.connectivityChanged(isOnline: false, at: harness.moment)
         harness.add("A/1")
         harness.machine.pushReceived([], at: harness.moment)
@@ -160,7 +151,7 @@ import TidemarkWire
     }
 
     @Test func `R-507, R-552: a server that does not know the database token is asked for the subscription again`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.respond = { request in
             if case .databaseChanges(.some, _, _, _) = request { return .error(.changeTokenExpired) }
             return nil
@@ -199,7 +190,7 @@ import TidemarkWire
     func `R-375, R-553: without retry-after a failed fetch comes again after 1, 2, 4, 8 … s, at most 300`(
         code: CKError.Code, isFeed: Bool
     ) {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.server.save(zone: zone("B"))
         var times: [Duration] = []
         harness.respond = { request in
@@ -223,7 +214,7 @@ import TidemarkWire
 
     @Test(arguments: [CKError.Code.zoneNotFound, .userDeletedZone])
     func `R-551, R-553: a zone that is gone is not asked for again`(code: CKError.Code) {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.server.save(zone: zone("B"))
         harness.respond = { $0.isZone ? .error(code) : nil }
         harness.machine.pushReceived([], at: harness.moment)
@@ -234,7 +225,7 @@ import TidemarkWire
     }
 
     @Test func `R-550, R-553: while a zone fails the others are read at once`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.server.save(zone: zone("B"))
         harness.respond = { request in
             if case .zoneChanges(zone("B"), _, _, _) = request { .error(.internalError) } else { nil }
@@ -251,7 +242,7 @@ import TidemarkWire
     }
 
     @Test func `R-550, R-553: while a file of one zone does not come the others are read at once`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.server.save(zone: zone("B"))
         harness.server.save("1", in: zone("B"), value: "v")
         harness.server.save("1", in: zone("A"), value: "v")
@@ -284,7 +275,7 @@ import TidemarkWire
     }
 
     @Test func `R-372, R-585: retry-after is kept`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         var times: [Duration] = []
         harness.add("A/1")
         harness.respond = { request in
@@ -299,7 +290,7 @@ import TidemarkWire
     }
 
     @Test func `R-374: a throttled engine schedules nothing until retry-after, whatever comes`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.add("A/1")
         harness.respond = { $0.isRecords ? .error(.requestRateLimited, retryAfter: 60) : nil }
         harness.run()
@@ -315,7 +306,7 @@ import TidemarkWire
 
     @Test(arguments: [true, false])
     func `R-374, R-377: that a busy server takes the connection ends its retry-after, and no throttling`(isBusy: Bool) {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.add("A/1")
         let refusal = ConnectionMachine.RequestFailure(
             code: .refused(.requestRateLimited), retryAfter: 3_600, isOfGreeting: isBusy)
@@ -334,7 +325,7 @@ import TidemarkWire
     }
 
     @Test func `R-373: after a lost answer the engine fetches before it sends again`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.add("A/1")
         harness.respond = { $0.isRecords ? .error(.serverResponseLost) : nil }
         harness.run()
@@ -348,7 +339,7 @@ import TidemarkWire
     }
 
     @Test func `R-514: after a lost answer, and for who calls, the feed is asked for; else what was pushed will do`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         var asPushed: [Bool] = []
         harness.respond = { request in
             if case .databaseChanges(_, _, let isAsPushed, _) = request { asPushed.append(isAsPushed) }
@@ -370,7 +361,7 @@ import TidemarkWire
     }
 
     @Test func `R-514, R-610: after a lost answer and a cancellation a new change is sent, after a fetch`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.add("A/1")
         harness.respond = { $0.isRecords ? .error(.serverResponseLost) : nil }
         harness.run()
@@ -384,7 +375,7 @@ import TidemarkWire
     }
 
     @Test func `R-514: what waits for a fetch after a lost answer goes also if that fails for good`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.add("A/1")
         harness.respond = { request in
             if request.isRecords { return .error(.serverResponseLost) }
@@ -398,7 +389,7 @@ import TidemarkWire
     }
 
     @Test func `R-514: removing plans no send, and what is removed is not asked for again`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.batch = { _ in nil }
         harness.add("A/1", "A/2")
         // By now what the delegate passes over is asked for every few minutes.
@@ -418,7 +409,7 @@ import TidemarkWire
     }
 
     @Test func `R-375: what is refused shows that the server is there: a failure of the network begins anew`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.respond = { $0.isRecords ? .error(.networkFailure) : nil }
         harness.add("A/1")
         harness.advance(by: .seconds(40))
@@ -438,7 +429,7 @@ import TidemarkWire
 
     @Test(arguments: [CKError.Code.networkFailure, .permissionFailure])
     func `R-585: a call for a part does not bring forward what the server wants to have later`(code: CKError.Code) {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.server.save(zone: zone("B"))
         harness.add("A/1")
         harness.respond = { $0.isRecords ? .error(.zoneBusy, retryAfter: 60) : nil }
@@ -456,7 +447,7 @@ import TidemarkWire
     }
 
     @Test func `R-585, R-375: a call for everything that fails plans what is left anew`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.add("A/1")
         harness.respond = { $0.isRecords ? .error(.zoneBusy, retryAfter: 60) : nil }
         harness.run()
@@ -470,7 +461,7 @@ import TidemarkWire
 
     @Test func `R-508: the periodic fetch comes after 13.5 to 16.5 minutes, at random`() {
         for (bits, expected) in [(UInt64(0), 810.0), (1 << 63, 900), (.max, 990)] {
-            let harness = idle()
+            let harness = MachineHarness.idle()
             let moment = SyncEngineMoment(now: harness.now, randomBits: bits)
             harness.machine.schedulePeriodicFetch(at: moment)
             let wait = harness.machine.schedule.periodicFetchDue.map { ($0 - harness.now) / .seconds(1) }
@@ -479,7 +470,7 @@ import TidemarkWire
     }
 
     @Test func `R-588: a scheduled send with nothing to send is none`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.add("A/1")
         harness.machine.remove([change("A/1")], at: harness.moment)
         harness.advance(by: .seconds(1))
@@ -487,7 +478,7 @@ import TidemarkWire
     }
 
     @Test func `R-520: the untracked flag plans a send with nothing pending`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.batch = { _ in nil }
         harness.machine.setUntrackedChanges(true, at: harness.moment)
         harness.advance(by: .seconds(1))
@@ -496,7 +487,7 @@ import TidemarkWire
     }
 
     @Test func `R-584: after a failure for good the rest goes soon; the same item again and again goes slower`() {
-        let harness = idle()
+        let harness = MachineHarness.idle()
         harness.server.save("1", in: zone("A"), value: "other")
         var times: [Duration] = []
         harness.onEvent = { event in

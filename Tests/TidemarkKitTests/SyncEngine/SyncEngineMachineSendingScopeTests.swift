@@ -6,13 +6,6 @@ import Testing
 @testable import TidemarkKit
 
 @Suite struct SyncEngineMachineSendingScopeTests {
-    private func started() -> MachineHarness {
-        let harness = MachineHarness.started()
-        harness.server.save(zone: zone("A"))
-        harness.server.save(zone: zone("B"))
-        return harness
-    }
-
     @Test func `R-575: a scope names what is sent`() {
         let cases: [(CKSyncEngine.SendChangesOptions.Scope, [String])] = [
             (.all, ["A/1", "A/2", "B/3"]),
@@ -21,7 +14,7 @@ import Testing
             (.recordIDs([recordID("A/2"), recordID("A/9")]), ["A/2"]),
         ]
         for (scope, expected) in cases {
-            let harness = started()
+            let harness = MachineHarness.started(zones: "A", "B")
             harness.add("A/1", "A/2", "B/3")
             harness.send(.init(scope: scope))
             harness.run()
@@ -39,7 +32,7 @@ import Testing
             (.recordIDs([recordID("A/1")]), nil),
         ]
         for (scope, expected) in cases {
-            let harness = started()
+            let harness = MachineHarness.started(zones: "A", "B")
             harness.addZones("C", "D", "-E")
             harness.send(.init(scope: scope))
             #expect(harness.take().first { $0.hasPrefix("→ zones") } == expected, "\(scope)")
@@ -47,7 +40,7 @@ import Testing
     }
 
     @Test func `R-577: a batch with anything outside the scope is not sent, and stays pending`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A", "B")
         harness.add("A/1", "B/2")
         harness.batch = { _ in .init(recordsToSave: [harness.record("A/1"), harness.record("B/2")]) }
         harness.send(.init(scope: .zoneIDs([zone("A")])))
@@ -57,7 +50,7 @@ import Testing
     }
 
     @Test func `R-578: a batch over the limit fails as a whole with limitExceeded`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A", "B")
         let records = (0...250).map { CKRecord(recordType: "Note", recordID: recordID("A/\($0)")) }
         harness.machine.add(
             records.map { .saveRecord($0.recordID) }, isInCallback: false, at: harness.moment)
@@ -77,7 +70,7 @@ import Testing
 
     @Test func `R-578, R-156: saves and deletes count together, and 250 are not too many`() {
         for deleteCount in [125, 126] {
-            let harness = started()
+            let harness = MachineHarness.started(zones: "A", "B")
             var isAsked = false
             harness.batch = { _ in
                 defer { isAsked = true }
@@ -94,7 +87,7 @@ import Testing
     }
 
     @Test func `R-591, R-116: two changes of one record in a batch are invalid`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A", "B")
         harness.batch = { _ in
             .init(recordsToSave: [harness.record("A/1")], recordIDsToDelete: [recordID("A/1")])
         }
@@ -104,7 +97,7 @@ import Testing
     }
 
     @Test func `R-521: a batch may hold what was never pending; a retried failure makes it pending`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A", "B")
         var answers = 0
         harness.batch = { _ in
             answers += 1
@@ -117,7 +110,7 @@ import Testing
     }
 
     @Test func `R-520: the untracked flag falls when the delegate had nothing left and nothing failed`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A", "B")
         harness.machine.setUntrackedChanges(true, at: harness.moment)
         harness.respond = { $0.isRecords ? .error(.networkFailure) : nil }
         harness.batch = { _ in .init(recordsToSave: [harness.record("A/1")]) }
@@ -139,7 +132,7 @@ import Testing
     }
 
     @Test func `R-581: an empty batch is like nil`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A", "B")
         harness.add("A/1")
         harness.batch = { _ in .init() }
         harness.send()
@@ -147,7 +140,7 @@ import Testing
     }
 
     @Test func `R-582: a batch is atomic by zone if it says so`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A", "B")
         harness.add("A/1")
         var answers = 0
         harness.batch = { _ in
@@ -159,7 +152,7 @@ import Testing
     }
 
     @Test func `R-590: changing a record after it was handed over has no effect`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A", "B")
         harness.add("A/1", value: "then")
         harness.holds = { $0.isRecords }
         harness.send()
@@ -171,7 +164,7 @@ import Testing
     }
 
     @Test func `R-522: a zone that this engine deletes is no longer unfetched`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A", "B")
         harness.fetch(.init(scope: .zoneIDs([zone("B")])))
         harness.run()
         #expect(harness.unfetched == ["A"])
@@ -182,7 +175,7 @@ import Testing
     }
 
     @Test func `R-523: pending changes of a zone that was deleted on the server are left alone`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A", "B")
         harness.fetch()
         harness.run()
         harness.add("A/1")

@@ -6,12 +6,6 @@ import Testing
 @testable import TidemarkKit
 
 @Suite struct SyncEngineMachineSendingTests {
-    private func started() -> MachineHarness {
-        let harness = MachineHarness.started()
-        harness.server.save(zone: zone("A"))
-        return harness
-    }
-
     @Test func `R-570, R-571, R-572: zones first, then batches until nil, then the end`() {
         let harness = MachineHarness.started()
         harness.add("A/1", "A/2")
@@ -27,7 +21,7 @@ import Testing
     }
 
     @Test func `R-572: deletes are told by ID, each batch for itself`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1")
         harness.send()
         harness.run()
@@ -39,7 +33,7 @@ import Testing
     }
 
     @Test func `R-156, R-570: more than a batch holds goes in several`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         let paths = (0..<600).map { "A/\($0)" }
         for path in paths { harness.add(path) }
         harness.send()
@@ -49,7 +43,7 @@ import Testing
     }
 
     @Test func `R-516: a batch is in flight, not pending; what is added meanwhile is pending besides`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1", "A/2")
         harness.holds = { $0.isRecords }
         harness.send()
@@ -64,7 +58,7 @@ import Testing
     }
 
     @Test func `R-516: what is added while the delegate is asked stays pending if the batch may hold an older state`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1", "A/2")
         harness.batch = { context in
             defer { harness.batch = { _ in nil } }
@@ -78,7 +72,7 @@ import Testing
     }
 
     @Test func `R-516: what is deleted and saved again while the delegate is asked is sent once more`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1")
         harness.batch = { context in
             defer { harness.batch = nil }
@@ -95,7 +89,7 @@ import Testing
     }
 
     @Test func `R-518, R-585: items that keep failing do not keep those behind them from being sent`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         let stuck = (0..<250).map { "A/\($0)" }
         for text in stuck + ["A/next", "-A/gone"] { harness.add(text) }
         harness.respond = { request in
@@ -118,7 +112,7 @@ import Testing
     }
 
     @Test func `R-155, R-571: more zones than a request takes go in several, before the records`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.machine.add(
             (0..<600).map { .saveZone(CKRecordZone(zoneName: "Z\($0)")) }, at: harness.moment)
         harness.add("Z599/1")
@@ -129,7 +123,7 @@ import Testing
     }
 
     @Test func `R-515, R-516: what the delegate itself adds while it is asked goes with its batch`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1")
         harness.batch = { context in
             defer { harness.batch = { _ in nil } }
@@ -150,7 +144,7 @@ import Testing
     func `R-373, R-518, R-573, R-585: what is retried is pending again, told all the same, and ends the pass`(
         code: CKError.Code
     ) {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1", "-A/2", "A/3")
         harness.respond = { request in
             guard request.isRecords else { return nil }
@@ -175,7 +169,7 @@ import Testing
             .permissionFailure, .invalidArguments, .quotaExceeded, .userDeletedZone, .serverRejectedRequest,
         ])
     func `R-518, R-519, R-583: any other failure leaves the list, and ends the pass`(code: CKError.Code) {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1")
         harness.respond = { request in
             guard request.isRecords else { return nil }
@@ -196,7 +190,7 @@ import Testing
     }
 
     @Test func `R-373, R-518: what a fault of the server hits stays pending, behind what has not been tried`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1", "A/2")
         harness.respond = { request in
             guard request.isRecords else { return nil }
@@ -326,7 +320,7 @@ import Testing
 
     @Test(arguments: [CKError.Code.networkFailure, .operationCancelled, .zoneBusy])
     func `R-593: what did not get through goes apart from the others as before`(code: CKError.Code) {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1", "A/2")
         for failure in [CKError.Code.internalError, code] {
             harness.respond = { $0.isRecords ? .error(failure) : nil }
@@ -364,7 +358,7 @@ import Testing
     }
 
     @Test func `R-594: of a batch that is too large nothing is left out that is not pending`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         var counts: [Int] = []
         harness.respond = { request in
             guard case .modifyRecords(let batch, _) = request else { return nil }
@@ -404,7 +398,7 @@ import Testing
     }
 
     @Test func `R-373, R-593: others do not wait again for an upload that stands still`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.respond = { request in
             guard case .modifyRecords(let batch, _) = request else { return nil }
             var results = SyncEngineRecordResults()
@@ -427,7 +421,7 @@ import Testing
     }
 
     @Test func `R-592, R-593: a child does not keep the parent at which the server failed from being sent`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/parent")
         harness.respond = { $0.isRecords ? .error(.internalError) : nil }
         harness.send()
@@ -448,7 +442,7 @@ import Testing
     }
 
     @Test func `R-373, R-514: an item of which the answer says nothing is pending, and its outcome is fetched first`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1", "-A/2")
         harness.respond = { $0.isRecords ? .success(.recordResults(.init())) : nil }
         harness.send()
@@ -461,7 +455,7 @@ import Testing
     }
 
     @Test func `R-583: a failed record that the app adds again in the event is pending once when the call throws`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.server.save("1", in: zone("A"), value: "other")
         harness.add("A/1")
         harness.onEvent = { event in
@@ -475,7 +469,7 @@ import Testing
     }
 
     @Test func `R-511, R-518: a newer change is not replaced by one that failed and is retried`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1", "A/2")
         harness.holds = { $0.isRecords }
         harness.send()
@@ -486,7 +480,7 @@ import Testing
     }
 
     @Test func `R-511, R-518, R-592: nor by one that failed by itself, or waits for its parent`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.record("A/2").parent = CKRecord.Reference(recordID: recordID("A/parent"), action: .none)
         harness.add("A/1", "A/2")
         harness.holds = { $0.isRecords }
@@ -501,7 +495,7 @@ import Testing
     }
 
     @Test func `R-586: a request that fails as a whole gives its own error, and each item in the event has it`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1", "-A/2")
         harness.respond = { $0.isRecords ? .error(.networkFailure) : nil }
         harness.send()
@@ -514,7 +508,7 @@ import Testing
     }
 
     @Test func `R-152, R-586: a partialFailure is unpacked item by item`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1", "A/2")
         harness.respond = { request in
             guard request.isRecords else { return nil }
@@ -529,7 +523,7 @@ import Testing
     }
 
     @Test func `R-587: a zone that is refused is told, the records go on, and the call throws`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.addZones("B", "-C")
         harness.add("A/1")
         harness.respond = { request in
@@ -548,7 +542,7 @@ import Testing
     }
 
     @Test func `R-585: zones that do not get through are pending again, and the pass ends`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.addZones("B")
         harness.add("A/1")
         harness.respond = { $0.isZones ? .error(.networkUnavailable) : nil }
@@ -563,13 +557,13 @@ import Testing
     }
 
     @Test func `R-588: a manual send with nothing pending asks once`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.send()
         #expect(harness.take() == ["willSend(manual)", "ask batch", "didSend", "call 1 ok"])
     }
 
     @Test func `R-589, R-571: what is added during a pass goes in it, zones before records`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1")
         harness.onEvent = { event in
             guard case .sentRecordZoneChanges(let sent) = event, sent.savedRecords.first?.recordID == recordID("A/1")
@@ -586,7 +580,7 @@ import Testing
     }
 
     @Test func `R-554, R-223: what was sent comes back in the next fetch`() {
-        let harness = started()
+        let harness = MachineHarness.started(zones: "A")
         harness.add("A/1")
         harness.send()
         harness.run()

@@ -161,13 +161,11 @@ final class LiveClient: MessageHandler, Sendable {
     }
 
     func stamp() -> WireRequestStamp {
-        var stamp = WireRequestStamp()
-        stamp.counter = state.withLock { state in
-            state.counter += 1
-            return state.counter
-        }
-        stamp.lowestUnanswered = stamp.counter
-        return stamp
+        WireRequestStamp(
+            counter: state.withLock { state in
+                state.counter += 1
+                return state.counter
+            })
     }
 }
 

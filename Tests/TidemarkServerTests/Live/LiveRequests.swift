@@ -2,7 +2,6 @@
 
 import SessionTestSupport
 import TidemarkDomain
-import TidemarkFields
 import TidemarkTranslation
 import TidemarkWire
 
@@ -26,22 +25,8 @@ extension LiveClient {
     }
 
     func saving(_ names: [String], in zone: String, text: String = "text") throws -> WireModifyRecords {
-        var part = WireZoneModifications()
-        part.zone = TestClient.zone(zone)
-        let fields = [UInt8](try FieldMap([Field("text", .string(text))]).bytes)
-        part.saves = names.map { name in
-            var save = WireRecordSave()
-            save.name = name
-            save.type = "Note"
-            save.fields = fields
-            return save
-        }
-        var request = WireModifyRecords()
-        request.database = .private
-        request.stamp = stamp()
-        request.policy = .allKeys
-        request.zones = [part]
-        return request
+        let saves = try names.map { try TestClient.note($0, text: text) }
+        return WireModifyRecords(saving: saves, in: TestClient.zone(zone), stamp())
     }
 
     func save(_ names: [String], in zone: String, text: String = "text") async throws {

@@ -9,16 +9,9 @@ import TidemarkTestSupport
 
 /// Tasks that wait for their turns.
 @Suite struct FairGateTests {
-    /// What became of each task, in order.
-    private final class Journal: Sendable {
-        private let entries = Mutex<[String]>([])
-
-        func add(_ entry: String) { entries.withLock { $0.append(entry) } }
-        var all: [String] { entries.withLock { $0 } }
-    }
-
     private let scheduler = ManualScheduler()
-    private let journal = Journal()
+    /// What became of each task, in order.
+    private let journal = TestLog<String>()
     private let alice = WorkOwner.account(1)
     private let bob = WorkOwner.account(2)
 
@@ -34,11 +27,11 @@ import TidemarkTestSupport
         scheduler.run { [journal] in
             do throws(WorkRefusal) {
                 let ticket = try await gate.enter(owner)
-                journal.add(name)
+                journal.append(name)
                 await end.wait()
                 gate.leave(ticket)
             } catch {
-                journal.add("\(name) \(error.reason.rawValue)")
+                journal.append("\(name) \(error.reason.rawValue)")
             }
         }
     }
@@ -122,11 +115,11 @@ import TidemarkTestSupport
         scheduler.run { [journal] in
             do throws(StorageError) {
                 try await first.run(for: owner, then: second) { () async throws(StorageError) in
-                    journal.add(name)
+                    journal.append(name)
                     await end.wait()
                 }
             } catch {
-                journal.add("\(name) \(error.code)")
+                journal.append("\(name) \(error.code)")
             }
         }
     }
@@ -200,15 +193,15 @@ import TidemarkTestSupport
         scheduler.run { [journal] in
             do throws(StorageError) {
                 try await turn.enter()
-                journal.add(name)
+                journal.append(name)
                 try await turn.stepAside { () async throws(StorageError) in
                     await end.wait()
                     if let code { throw StorageError(code) }
                 }
-                journal.add("\(name) again")
+                journal.append("\(name) again")
                 turn.leave()
             } catch {
-                journal.add("\(name) \(error)")
+                journal.append("\(name) \(error)")
             }
         }
     }

@@ -16,11 +16,7 @@ import TidemarkWire
         try #require(RequestRate(perSecond: perSecond, burst: burst))
     }
 
-    private var fetch: WireClientEnvelope.OneOfRequest {
-        var request = WireFetchZones()
-        request.database = .private
-        return .fetchZones(request)
-    }
+    private let fetch = TestClient.zonesRequest
 
     /// The refusal of a request; nil: it was answered.
     private func refusal(_ client: TestClient, _ request: WireClientEnvelope.OneOfRequest? = nil) throws -> WireFailure?

@@ -31,11 +31,7 @@ import TidemarkWire
         func record(_ request: TracedRequest) { all.withLock { $0.append(request) } }
     }
 
-    private static let zones: WireClientEnvelope.OneOfRequest = {
-        var request = WireFetchZones()
-        request.database = .private
-        return .fetchZones(request)
-    }()
+    private static let zones = TestClient.zonesRequest
 
     private func uuid(_ id: UInt64) -> RequestUUID {
         RequestUUID(session: RequestUUID.session(seed: 7, number: 1), number: id)

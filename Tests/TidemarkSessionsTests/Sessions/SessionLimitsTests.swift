@@ -12,11 +12,7 @@ import TidemarkWire
 @testable import TidemarkSessions
 
 @Suite struct SessionLimitsTests {
-    private var fetch: WireClientEnvelope.OneOfRequest {
-        var request = WireFetchZones()
-        request.database = .private
-        return .fetchZones(request)
-    }
+    private let fetch = TestClient.zonesRequest
 
     @Test func `R-155: who passes a limit is told which, for each of several zones, subscriptions, keys and records`()
         throws

@@ -11,13 +11,6 @@ import TidemarkTestSupport
 
 /// Whose types are prepared for queries, and when.
 @Suite struct PreparationsTests {
-    private final class Journal: Sendable {
-        private let entries = Mutex<[String]>([])
-
-        func add(_ entry: String) { entries.withLock { $0.append(entry) } }
-        var all: [String] { entries.withLock { $0 } }
-    }
-
     private final class Told: Sendable {
         private let result = Mutex<Result<Void, StorageError>?>(nil)
 
@@ -26,7 +19,7 @@ import TidemarkTestSupport
     }
 
     private let scheduler = ManualScheduler()
-    private let journal = Journal()
+    private let journal = TestLog<String>()
     private let preparations: Preparations
     private let alice = WorkOwner.account(1)
     private let bob = WorkOwner.account(2)
@@ -40,7 +33,7 @@ import TidemarkTestSupport
     ) -> Preparations.Preparation {
         let key = Preparations.Key(container: ContainerID(1), type: type)
         return preparations.join(key, for: owner) { [scheduler, journal] () async throws(StorageError) in
-            journal.add(type)
+            journal.append(type)
             try? await scheduler.sleep(for: .seconds(1))
             if let code { throw StorageError(code) }
         }
@@ -118,10 +111,12 @@ import TidemarkTestSupport
         scheduler.run { [preparations, journal] in
             do throws(StorageError) {
                 try await preparations.wait(for: preparation, for: owner)
-                journal.add("\(name) goes on")
+                journal.append("\(name) goes on")
             } catch {
-                journal.add("\(name) \(error)")
-                if error.code == .crowded, let delay = error.retryAfter, delay >= .seconds(1) { journal.add("later") }
+                journal.append("\(name) \(error)")
+                if error.code == .crowded, let delay = error.retryAfter, delay >= .seconds(1) {
+                    journal.append("later")
+                }
             }
         }
     }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CTidemarkLibpq
-import Foundation
 import Testing
 import TidemarkDomain
 import TidemarkFields
@@ -38,25 +36,12 @@ import TidemarkFields
     ///
     /// - Parameter otherCount: columns before them.
     private func row(_ cells: [String: Cell], after otherCount: Int = 0) throws -> PostgresRow {
-        var columns = (0..<otherCount).map { (name: "other_\($0)", type: PostgresType.int4) }
-        for column in RecordColumn.read {
+        let others = (0..<otherCount).map { PostgresRow.Cell(name: "other_\($0)", type: .int4, sent: nil) }
+        let own = try RecordColumn.read.map { column in
             let type = try #require(Self.types[column.name], "\(column.name) needs its type here")
-            columns.append((name: column.name, type: type))
+            return PostgresRow.Cell(name: column.name, type: type, sent: cells[column.name]?.sent)
         }
-        let result = try #require(PQmakeEmptyPGresult(nil, PGRES_TUPLES_OK))
-        let names = columns.map { strdup($0.name) }
-        defer { names.forEach { free($0) } }
-        var attributes = zip(columns, names).map { column, name in
-            PGresAttDesc(
-                name: name, tableid: 0, columnid: 0, format: 1, typid: column.type.rawValue, typlen: -1, atttypmod: -1)
-        }
-        PQsetResultAttrs(result, Int32(columns.count), &attributes)
-        for (index, column) in columns.enumerated() {
-            let cell = cells[column.name]
-            var bytes = (cell?.sent ?? []).map { CChar(bitPattern: $0) }
-            PQsetvalue(result, 0, Int32(index), &bytes, cell == nil ? -1 : Int32(bytes.count))
-        }
-        return PostgresRows(owning: result)[0]
+        return try PostgresRow.made(of: others + own)
     }
 
     /// Five seconds after the beginning of the year 2000.

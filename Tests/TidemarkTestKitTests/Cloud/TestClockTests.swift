@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Synchronization
 import Testing
 import TidemarkScheduling
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// Nothing happens before its time, and everything at it.
 @Suite struct TestClockTests {
     private let loop = TestLoop(seed: 1, wallClockStart: 0)
-    private let log = Log()
-
-    private final class Log: Sendable {
-        private let lines = Mutex<[String]>([])
-        var all: [String] { lines.withLock { $0 } }
-        func note(_ line: String) { lines.withLock { $0.append(line) } }
-    }
+    private let log = TestLog<String>()
 
     private func plan(_ name: String, after delay: Duration) -> ScheduledTimer {
-        loop.schedule(after: delay) { [loop, log] in log.note("\(name) at \(loop.now / .milliseconds(1))") }
+        loop.schedule(after: delay) { [loop, log] in log.append("\(name) at \(loop.now / .milliseconds(1))") }
     }
 
     @Test func `a wait ends when the time is moved to its end, not before`() async throws {
@@ -32,7 +26,7 @@ import TidemarkTestKit
 
     @Test func `on the way of a long advance each thing happens at its own time, what it plans too`() async throws {
         _ = loop.schedule(after: .seconds(10)) { [self] in
-            log.note("ten")
+            log.append("ten")
             _ = plan("fifteen", after: .seconds(5))
         }
         _ = plan("twelve", after: .seconds(12))
@@ -66,11 +60,11 @@ import TidemarkTestKit
         loop.engineIsAtWork(true)
         let settling = Task { [loop, log] in
             let isSettled = await loop.settle()
-            log.note("settled \(isSettled)")
+            log.append("settled \(isSettled)")
         }
         // More than once through everything that could be done on the loop.
         for _ in 0..<3 { await loop.run {}.value }
-        log.note("still at work")
+        log.append("still at work")
         loop.engineIsAtWork(false)
         await settling.value
         #expect(log.all == ["still at work", "settled true"])
