@@ -89,6 +89,8 @@ extension FailureReason {
         case .tooManySharedZoneKeys: (Int64(limits.sharedZoneKeysMax), "keys per zone for its participants")
         case .tooMuchShared: (Int64(limits.sharingRowsMax), "shares, participants and keys of zones per account")
         case .queryTooSlow: (Int64(limits.querySecondsMax), "seconds per query")
+        case .hierarchyTooLarge: (Int64(limits.shareSubtreeMax), "records below one that is shared or moved")
+        case .tooManyHierarchies: (Int64(limits.hierarchiesMax), "shares per zone")
         case .tooManyParticipants: (Int64(limits.participantsMax), "participants per share, with the owner")
         case .tooManyBlocked: (Int64(limits.blockedMax), "blocked identities per share")
         default: nil
@@ -184,6 +186,19 @@ extension FailureReason {
                 + "It cannot have a parent, children or references with the action deleteSelf."
         case .hierarchiesUnavailable:
             "This server shares whole zones. Move what is to be shared to a zone of its own, and share that."
+        case .shareRootMissing:
+            "The first save of a share needs its root record in the same request. Save both together, and keep the root of a "
+                + "share as it is."
+        case .alreadyShared:
+            "The record, or one above or below it, belongs to another share. Use that share, or stop sharing it first."
+        case .zoneIsShared:
+            "The whole zone is shared. Stop sharing the zone before you share a part of it."
+        case .zoneHasHierarchies:
+            "Parts of the zone are shared. Stop sharing them before you share the whole zone."
+        case .hierarchyTooLarge:
+            "Too many records are below the record. Share or move smaller parts."
+        case .tooManyHierarchies:
+            "The zone has too many shares. Stop sharing some, or share records of another zone."
         case .participantInvalid:
             "A participant is not valid. Look the person up again. Use the role privateUser or administrator, and the "
                 + "permission readOnly or readWrite."

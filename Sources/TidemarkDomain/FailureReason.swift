@@ -181,6 +181,8 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case shareInvalid = 91
     /// the share of a hierarchy, which this server does not serve.
     case hierarchiesUnavailable = 92
+    /// the first save of a hierarchy's share without its root, or a save that names another root.
+    case shareRootMissing = 93
     /// a participant that no share can have.
     case participantInvalid = 94
     /// participants are added or removed while the share is public.
@@ -203,6 +205,16 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case alreadyInvited = 110
     /// ``Limits/blockedMax``.
     case tooManyBlocked = 111
+    /// the record, or one above or below it, is in another share.
+    case alreadyShared = 112
+    /// a hierarchy of a zone that is shared as a whole.
+    case zoneIsShared = 113
+    /// the whole of a zone of which hierarchies are shared.
+    case zoneHasHierarchies = 114
+    /// ``Limits/shareSubtreeMax``.
+    case hierarchyTooLarge = 115
+    /// ``Limits/hierarchiesMax``.
+    case tooManyHierarchies = 116
     /// ``Limits/accountZonesMax``.
     case tooManyAccountZones = 120
 }

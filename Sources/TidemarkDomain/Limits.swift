@@ -148,6 +148,13 @@ package struct Limits: Sendable, Equatable {
     /// and containers together. Ended ones that are kept count too. They are in no quota, and each takes some 300
     /// bytes. More: `tooMuchShared`, also for who wants to join.
     package var sharingRowsMax = 100_000
+    /// Whether hierarchies can be shared.
+    package var servesHierarchies = true
+    /// Living shares of hierarchies in one zone. Each write there reads them. More: `tooManyHierarchies`.
+    package var hierarchiesMax = 1_000
+    /// Records that come under a share, or leave it, with one request: those below the records that it moves or shares. The
+    /// zone's lock is held meanwhile. More: `hierarchyTooLarge`.
+    package var shareSubtreeMax = 20_000
     /// Links to one zone that no share has taken over, of the last ten minutes. Each save that would make a share
     /// makes one, until the zone has its link. More: `tooManyRequests`.
     package var untakenLinksMax = 100

@@ -24,6 +24,7 @@ struct Statements: Sendable {
     let digests = DigestStatements()
     let ends = AccountEndStatements()
     let health = HealthStatements()
+    let hierarchies = HierarchyStatements()
     let identities = IdentityStatements()
     let keys = KeyStatements()
     let life = AccountLifeStatements()

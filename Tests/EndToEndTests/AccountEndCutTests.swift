@@ -50,7 +50,7 @@ import TidemarkWire
             var isRead: Bool
 
             static let whole = Sight(isIn: true, isRead: true)
-            static let none = Sight(isIn: false, isRead: false)
+            static let gone = Sight(isIn: false, isRead: false)
         }
 
         func look() async throws -> Sight {
@@ -112,7 +112,7 @@ import TidemarkWire
             let first = try await Round(0, place, alice)
             #expect(try await first.look() == .whole)
             let places = try await delete(first, killingAt: .max, line)
-            #expect(try await first.look() == .none)
+            #expect(try await first.look() == .gone)
             #expect(try !first.isNamed())
             let steps = ["begin_account_end", "commit", "end_some_zones", "forget_database_pointers", "forget_account"]
             #expect(steps.allSatisfy { step in places.contains { $0.contains(step) } }, "\(places)")
@@ -133,7 +133,7 @@ import TidemarkWire
                 let again = try await place.admin("accounts", "delete", round.account, "--yes")
                 let isGone = again.output.contains("There is no account named")
                 #expect(again.status == 0 || isGone, "\(again.output)")
-                #expect(try await round.look() == .none, what)
+                #expect(try await round.look() == .gone, what)
                 #expect(try !round.isNamed() && round.hasWork(), what)
             }
             // What the server does meanwhile may save the command a statement, or cost it one.

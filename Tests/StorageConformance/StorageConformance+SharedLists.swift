@@ -104,7 +104,7 @@ extension StorageConformance {
             _ = try await store.beginShare(in: key)
             try expectEqual(try await store.second.linkedZone(secretHash: own, for: list), nil, "to the one before")
             for _ in 1...2 {
-                let zone = try await store.first.pointLink(secretHash: other, to: key, atMost: 9)
+                let zone = try await store.first.pointLink(secretHash: other, to: key, root: nil, atMost: 9)
                 try expectEqual(zone, next.id, "the zone that has the name now")
                 try expectEqual(try await store.second.linkedZone(secretHash: own, for: list), key, "its own link")
                 try expectEqual(try await store.second.linkedZone(secretHash: other, for: list), nil, "and no other")
@@ -273,7 +273,7 @@ extension Storage {
     fileprivate func point(
         _ secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int = 9
     ) async throws(StorageError) -> Bool {
-        try await pointLink(secretHash: secretHash, to: key, atMost: countMax) != nil
+        try await pointLink(secretHash: secretHash, to: key, root: nil, atMost: countMax) != nil
     }
 }
 

@@ -139,7 +139,7 @@ import TidemarkTestSupport
             #expect(try await store.read(asset, at: Int64(count), count: 5).isEmpty)
             // Once more is no error, and nobody else's database has it.
             #expect(try await store.append([], at: 0, to: asset, by: Self.laptop).isComplete)
-            #expect(try await !store.progress(of: self.asset(content, database: 2), by: Self.phone).isComplete)
+            #expect(try await !store.progress(of: AssetKey(of: content, database: 2), by: Self.phone).isComplete)
             try await store.remove(asset)
             try await store.remove(asset)
             await #expect(throws: AssetStoreError.self) { try await store.read(asset, at: 0, count: 10) }
@@ -166,7 +166,7 @@ import TidemarkTestSupport
             #expect(try FileManager.default.contentsOfDirectory(atPath: "\(path)/uploads/nobody").isEmpty)
 
             // Something else than it was said to be: it begins anew.
-            let wrong = AssetUpload(of: self.asset(bytes(2_000)), draft: name, by: Self.phone)
+            let wrong = AssetUpload(of: AssetKey(of: bytes(2_000)), draft: name, by: Self.phone)
             let code = await code { () throws(AssetStoreError) in
                 _ = try await store.append([UInt8](repeating: 0, count: 2_000)[...], at: 0, to: wrong)
             }
@@ -399,13 +399,13 @@ import TidemarkTestSupport
             let other = try FileAssetStore(directory: path, uploadBytesMax: Limits().uploadBytesMax)
             defer { other.stop() }
             let deadline = ContinuousClock.now + .seconds(30)
-            var code: AssetStoreError.Code? = .busy
-            while code == .busy, ContinuousClock.now < deadline {
-                code = await self.code { () throws(AssetStoreError) in
+            var failure: AssetStoreError.Code? = .busy
+            while failure == .busy, ContinuousClock.now < deadline {
+                failure = await code { () throws(AssetStoreError) in
                     _ = try await other.progress(of: asset, by: Self.phone)
                 }
             }
-            #expect(code == nil)
+            #expect(failure == nil)
             #expect(try await other.append(Array(content[1_000...]), at: 1_000, to: asset, by: Self.phone).isComplete)
             #expect(try await store.read(asset, at: 0, count: 2_000) == content)
         }

@@ -31,11 +31,13 @@ import TidemarkDomain
         limits.sharingRowsMax = 1_017
         limits.blockedMax = 1_018
         limits.accountZonesMax = 1_019
+        limits.shareSubtreeMax = 1_020
+        limits.hierarchiesMax = 1_021
         let reasons: [FailureReason] = [
             .recordTooLarge, .assetTooLarge, .tooManyItems, .requestTooLarge, .tooManyReferences, .cascadeTooLarge,
             .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys, .queryTooSlow, .tooMuchStored,
             .tooManyTargets, .tooManyParticipants, .tooManySharedZones, .tooManySharedZoneKeys, .tooMuchShared,
-            .tooManyBlocked, .tooManyAccountZones,
+            .tooManyBlocked, .tooManyAccountZones, .hierarchyTooLarge, .tooManyHierarchies,
         ]
         for (index, reason) in reasons.enumerated() {
             let text = reason.text(within: limits)

@@ -65,6 +65,8 @@ struct TestZone {
     var zoneKeyIDs: Set<[UInt8]> = []
     /// Of the living zone, which is alice's.
     var sharing = ZoneSharing(owner: alice)
+    /// What participants of shared hierarchies see.
+    var shareRecords: [ShareNumber: [String: ShareRecord]] = [:]
     private(set) var assetUses: [AssetUse] = []
     /// The quota of the database, which has no other zone.
     var bytesMax: Int64?
@@ -154,6 +156,7 @@ struct TestZone {
         }
         if read.needsZoneKeys { snapshot.zoneKeyIDs = zoneKeyIDs }
         snapshot.sharing = sharing.part(read.sharing)
+        if zone?.hasHierarchies == true || read.sharesHierarchy { complete(&snapshot, read) }
         return snapshot
     }
 
@@ -179,6 +182,8 @@ struct TestZone {
 
     mutating func commit(_ changes: ZoneChanges) {
         zone?.changeNumber = changes.changeNumber
+        if changes.hasHierarchies == true { zone?.hasHierarchies = true }
+        for row in changes.shareRecords { shareRecords[row.share, default: [:]][row.name] = row }
         assetUses = changes.assetUses
         for record in changes.records { records[record.name] = record }
         byteCount += changes.byteGrowth

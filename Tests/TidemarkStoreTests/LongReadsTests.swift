@@ -38,7 +38,7 @@ import TidemarkTestSupport
             try await lease.connection.executeScript("BEGIN; LOCK TABLE asset_total IN ACCESS EXCLUSIVE MODE")
             let ends = Ends()
             let bobs = (0..<5).map { _ in ends.run { try await storage.storageUse(of: fixture.bob.privateDatabase) } }
-            try await eventually("four wait for their turn") { storage.storageUses.waitingCount == 4 }
+            try await eventually { storage.storageUses.waitingCount == 4 }
             let carols = ends.run { try await storage.storageUse(of: carol.privateDatabase) }
             try await fixture.waitForWaiting(2, application: "tidemark")
             // Two connections are busy. One is left.
@@ -97,7 +97,7 @@ import TidemarkTestSupport
                 }
             }
             let bobs = (1...20).map { keep($0, in: fixture.bob.privateDatabase) }
-            try await eventually("all but one wait for their turn") { storage.assetKeeps.waitingCount == 19 }
+            try await eventually { storage.assetKeeps.waitingCount == 19 }
             let carols = keep(99, in: carol.privateDatabase)
             try await fixture.waitForWaiting(2, application: "tidemark")
             // Alice's account has a quota too, and its row is free.

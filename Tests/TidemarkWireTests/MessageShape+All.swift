@@ -566,6 +566,7 @@ extension MessageShape {
                 FieldShape(8, "modified_by", .string),
                 FieldShape(9, "parent", .string),
                 FieldShape(10, "share", .message("WireShare")),
+                FieldShape(11, "share_name", .string, bytesMax: 65536),
             ]),
         MessageShape(
             "WireModifyRecords", TidemarkWire.WireModifyRecords.self, WireJudge.WireModifyRecords.self,
@@ -670,6 +671,7 @@ extension MessageShape {
                 FieldShape(5, "denied", .string, elementsMax: 512, bytesMax: 4096),
                 FieldShape(6, "blocked", .string, elementsMax: 512, bytesMax: 4096),
                 FieldShape(7, "unblocked", .string, elementsMax: 512, bytesMax: 4096),
+                FieldShape(8, "root", .string, bytesMax: 65536),
             ]),
         MessageShape(
             "WireParticipantSave", TidemarkWire.WireParticipantSave.self, WireJudge.WireParticipantSave.self,
@@ -691,6 +693,7 @@ extension MessageShape {
                 FieldShape(4, "allows_access_requests", .bool),
                 FieldShape(5, "requesters", .message("WireAccessRequester"), elementsMax: 1000),
                 FieldShape(6, "blocked", .message("WireAccessRequester"), elementsMax: 1000),
+                FieldShape(7, "root", .string, bytesMax: 65536),
             ]),
         MessageShape(
             "WireAccessRequester", TidemarkWire.WireAccessRequester.self, WireJudge.WireAccessRequester.self,
@@ -720,6 +723,8 @@ extension MessageShape {
             "WireFetchShareMetadata", TidemarkWire.WireFetchShareMetadata.self, WireJudge.WireFetchShareMetadata.self,
             [
                 FieldShape(1, "links", .string, elementsMax: 100, bytesMax: 1024),
+                FieldShape(2, "wants_roots", .bool),
+                FieldShape(3, "root_keys", .message("WireDesiredKeys")),
             ]),
         MessageShape(
             "WireFetchShareMetadataAnswer", TidemarkWire.WireFetchShareMetadataAnswer.self, WireJudge.WireFetchShareMetadataAnswer.self,
@@ -741,6 +746,8 @@ extension MessageShape {
                 FieldShape(4, "status", .choice),
                 FieldShape(5, "permission", .choice),
                 FieldShape(6, "owner", .message("WireParticipant")),
+                FieldShape(7, "root", .string, bytesMax: 65536),
+                FieldShape(8, "root_record", .message("WireRecord")),
             ]),
         MessageShape(
             "WireAcceptShares", TidemarkWire.WireAcceptShares.self, WireJudge.WireAcceptShares.self,

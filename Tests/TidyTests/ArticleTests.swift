@@ -71,7 +71,8 @@ import Testing
             let isInstalled = places.contains(package)
             #expect(isInstalled, "\(package)")
         }
-        let image = try #require(try text("deploy/Dockerfile").firstMatch(of: /FROM (swift:\S+) AS build/)?.1)
+        let image = try #require(
+            try SourceFile.text(at: "deploy/Dockerfile").firstMatch(of: /FROM (swift:\S+) AS build/)?.1)
         let hasImage = article.contains("FROM \(image) AS build")
         #expect(hasImage, "\(image)")
     }

@@ -38,7 +38,8 @@ import Testing
         let compose = try SourceFile.text(at: "deploy/compose.yaml")
         let server = try #require(compose.firstMatch(of: /image: postgres:(\d+)/).flatMap { Int($0.1) })
         let client = try #require(
-            try SourceFile.text(at: "deploy/Dockerfile").firstMatch(of: /postgresql-client-(\d+)/).flatMap { Int($0.1) })
+            try SourceFile.text(at: "deploy/Dockerfile").firstMatch(of: /postgresql-client-(\d+)/).flatMap { Int($0.1) }
+        )
         // A newer one would not restore into it.
         #expect(client == server)
         let service = try #require(compose.firstMatch(of: /(?m)^  operate:\n(?:    .*\n)+/)).0

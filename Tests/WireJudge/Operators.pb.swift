@@ -23,9 +23,10 @@
 /// takes nothing gets nothing, and costs the server no memory. It asks one thing at a time (a question, a file, or a part of it), and
 /// waits for the answer.
 ///
-/// Close codes beside 1000: 4400 for misuse (a message out of turn, or none that can be read), 4401 if the credential is unknown, expired
-/// or revoked, 4403 if it became so in the middle of a command, 4408 if no hello and no command came in time. A server that stops closes
-/// with 1001, and one with too many channels with 1013.
+/// Close codes beside 1000: 4400 for misuse (a message out of turn, none that can be read, or 256 more messages than the server has sent),
+/// 4401 if the credential is unknown, expired or revoked, 4403 if it became so in the middle of a command, 4408 if no hello and no command
+/// came in time, or if the command has waited for the client for too long. A server that stops closes with 1001, and one with too many
+/// channels with 1013.
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials

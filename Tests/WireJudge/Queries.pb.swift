@@ -630,35 +630,36 @@ package nonisolated struct WireQueryRecordsAnswer: Sendable {
 }
 
 /// A record that a query found.
-package nonisolated struct WireQueryMatch: @unchecked Sendable {
+package nonisolated struct WireQueryMatch: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   package var record: WireRecord {
-    get {_storage._record ?? WireRecord()}
-    set {_uniqueStorage()._record = newValue}
+    get {_record ?? WireRecord()}
+    set {_record = newValue}
   }
   /// Returns true if `record` has been explicitly set.
-  package var hasRecord: Bool {_storage._record != nil}
+  package var hasRecord: Bool {self._record != nil}
   /// Clears the value of `record`. Subsequent reads from it will return its default value.
-  package mutating func clearRecord() {_uniqueStorage()._record = nil}
+  package mutating func clearRecord() {self._record = nil}
 
   /// Absent: the zone that the query names.
   package var zone: WireZoneID {
-    get {_storage._zone ?? WireZoneID()}
-    set {_uniqueStorage()._zone = newValue}
+    get {_zone ?? WireZoneID()}
+    set {_zone = newValue}
   }
   /// Returns true if `zone` has been explicitly set.
-  package var hasZone: Bool {_storage._zone != nil}
+  package var hasZone: Bool {self._zone != nil}
   /// Clears the value of `zone`. Subsequent reads from it will return its default value.
-  package mutating func clearZone() {_uniqueStorage()._zone = nil}
+  package mutating func clearZone() {self._zone = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _storage = _StorageClass.defaultInstance
+  fileprivate var _record: WireRecord? = nil
+  fileprivate var _zone: WireZoneID? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -1601,74 +1602,36 @@ nonisolated extension WireQueryMatch: SwiftProtobuf.Message, SwiftProtobuf._Mess
   package static let protoMessageName: String = _protobuf_package + ".QueryMatch"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}zone\0")
 
-  fileprivate class _StorageClass {
-    var _record: WireRecord? = nil
-    var _zone: WireZoneID? = nil
-
-      // This property is used as the initial default value for new instances of the type.
-      // The type itself is protecting the reference to its storage via CoW semantics.
-      // This will force a copy to be made of this reference when the first mutation occurs;
-      // hence, it is safe to mark this as `nonisolated(unsafe)`.
-      static nonisolated(unsafe) let defaultInstance = _StorageClass()
-
-    private init() {}
-
-    init(copying source: _StorageClass) {
-      _record = source._record
-      _zone = source._zone
-    }
-  }
-
-  fileprivate mutating func _uniqueStorage() -> _StorageClass {
-    if !isKnownUniquelyReferenced(&_storage) {
-      _storage = _StorageClass(copying: _storage)
-    }
-    return _storage
-  }
-
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    _ = _uniqueStorage()
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      while let fieldNumber = try decoder.nextFieldNumber() {
-        // The use of inline closures is to circumvent an issue where the compiler
-        // allocates stack space for every case branch when no optimizations are
-        // enabled. https://github.com/apple/swift-protobuf/issues/1034
-        switch fieldNumber {
-        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._record) }()
-        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._zone) }()
-        default: break
-        }
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._record) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._zone) }()
+      default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every if/case branch local when no optimizations
-      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-      // https://github.com/apple/swift-protobuf/issues/1182
-      try { if let v = _storage._record {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-      } }()
-      try { if let v = _storage._zone {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-      } }()
-    }
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._record {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._zone {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireQueryMatch, rhs: WireQueryMatch) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._record != rhs_storage._record {return false}
-        if _storage._zone != rhs_storage._zone {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
+    if lhs._record != rhs._record {return false}
+    if lhs._zone != rhs._zone {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -106,17 +106,26 @@ package nonisolated enum WireParentChange: SwiftProtobuf.Enum, Swift.CaseIterabl
 }
 
 /// A record as the server sends it.
-package nonisolated struct WireRecord: Sendable {
+package nonisolated struct WireRecord: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var name: String = String()
+  package var name: String {
+    get {_storage._name}
+    set {_uniqueStorage()._name = newValue}
+  }
 
-  package var type: String = String()
+  package var type: String {
+    get {_storage._type}
+    set {_uniqueStorage()._type = newValue}
+  }
 
   /// A FieldMap (Fields.proto).
-  package var fields: Data = Data()
+  package var fields: Data {
+    get {_storage._fields}
+    set {_uniqueStorage()._fields = newValue}
+  }
 
   /// The change tag, unique to this version. A client sends it back as it came. It may read the tag for one purpose: to find
   /// which of two versions of a record is newer, even if the store was restored between them.
@@ -129,36 +138,60 @@ package nonisolated struct WireRecord: Sendable {
   /// A change token has the same form, and says how far a feed was read. The token of a zone has: 1; 1; the incarnation of the
   /// store; two numbers; the zone; the version's number; and more. The token of a database has: 1; 2; the incarnation of the store;
   /// a number; the number in its feed; and more.
-  package var tag: Data = Data()
+  package var tag: Data {
+    get {_storage._tag}
+    set {_uniqueStorage()._tag = newValue}
+  }
 
   /// Milliseconds since 1970.
-  package var createdAt: Int64 = 0
+  package var createdAt: Int64 {
+    get {_storage._createdAt}
+    set {_uniqueStorage()._createdAt = newValue}
+  }
 
-  package var modifiedAt: Int64 = 0
+  package var modifiedAt: Int64 {
+    get {_storage._modifiedAt}
+    set {_uniqueStorage()._modifiedAt = newValue}
+  }
 
   /// User record names. Empty: the caller.
-  package var createdBy: String = String()
+  package var createdBy: String {
+    get {_storage._createdBy}
+    set {_uniqueStorage()._createdBy = newValue}
+  }
 
-  package var modifiedBy: String = String()
+  package var modifiedBy: String {
+    get {_storage._modifiedBy}
+    set {_uniqueStorage()._modifiedBy = newValue}
+  }
 
   /// The name of the parent record in the same zone. Empty: none.
-  package var parent: String = String()
+  package var parent: String {
+    get {_storage._parent}
+    set {_uniqueStorage()._parent = newValue}
+  }
 
   /// Of a CKShare record: the share, as the caller may see it.
   package var share: WireShare {
-    get {_share ?? WireShare()}
-    set {_share = newValue}
+    get {_storage._share ?? WireShare()}
+    set {_uniqueStorage()._share = newValue}
   }
   /// Returns true if `share` has been explicitly set.
-  package var hasShare: Bool {self._share != nil}
+  package var hasShare: Bool {_storage._share != nil}
   /// Clears the value of `share`. Subsequent reads from it will return its default value.
-  package mutating func clearShare() {self._share = nil}
+  package mutating func clearShare() {_uniqueStorage()._share = nil}
+
+  /// Of the root of a shared hierarchy: the name of its CKShare record in the same zone. Empty: it is the root of none.
+  package var shareName: String {
+    get {_storage._shareName}
+    set {_uniqueStorage()._shareName = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _share: WireShare? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// Saves and deletes records in any number of zones. The part of each zone has its own place in the order, its own remembered
@@ -331,92 +364,75 @@ package nonisolated struct WireSaveResult: Sendable {
 }
 
 /// What the server added to a saved record.
-package nonisolated struct WireSavedRecord: @unchecked Sendable {
+package nonisolated struct WireSavedRecord: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var tag: Data {
-    get {_storage._tag}
-    set {_uniqueStorage()._tag = newValue}
-  }
+  package var tag: Data = Data()
 
-  package var createdAt: Int64 {
-    get {_storage._createdAt}
-    set {_uniqueStorage()._createdAt = newValue}
-  }
+  package var createdAt: Int64 = 0
 
-  package var modifiedAt: Int64 {
-    get {_storage._modifiedAt}
-    set {_uniqueStorage()._modifiedAt = newValue}
-  }
+  package var modifiedAt: Int64 = 0
 
   /// User record names. Empty: the caller.
-  package var createdBy: String {
-    get {_storage._createdBy}
-    set {_uniqueStorage()._createdBy = newValue}
-  }
+  package var createdBy: String = String()
 
-  package var modifiedBy: String {
-    get {_storage._modifiedBy}
-    set {_uniqueStorage()._modifiedBy = newValue}
-  }
+  package var modifiedBy: String = String()
 
   /// The whole record after the save, if the save's tag was not that of the version that it changed, or if there was none. The
   /// client's copy may lack what others have saved. So the client replaces it, but for edits that were made since the save was sent.
   package var record: WireRecord {
-    get {_storage._record ?? WireRecord()}
-    set {_uniqueStorage()._record = newValue}
+    get {_record ?? WireRecord()}
+    set {_record = newValue}
   }
   /// Returns true if `record` has been explicitly set.
-  package var hasRecord: Bool {_storage._record != nil}
+  package var hasRecord: Bool {self._record != nil}
   /// Clears the value of `record`. Subsequent reads from it will return its default value.
-  package mutating func clearRecord() {_uniqueStorage()._record = nil}
+  package mutating func clearRecord() {self._record = nil}
 
   /// Whether the client would need that record, but the answer does not have it: it would become too large, or the record has changed
   /// again since. Then fetch it. Until then the copy must not get the new tag, which would hide from the next save what it lacks.
-  package var mustFetch: Bool {
-    get {_storage._mustFetch}
-    set {_uniqueStorage()._mustFetch = newValue}
-  }
+  package var mustFetch: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _storage = _StorageClass.defaultInstance
+  fileprivate var _record: WireRecord? = nil
 }
 
 /// Why a record was not saved.
-package nonisolated struct WireSaveFailure: @unchecked Sendable {
+package nonisolated struct WireSaveFailure: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   package var failure: WireFailure {
-    get {_storage._failure ?? WireFailure()}
-    set {_uniqueStorage()._failure = newValue}
+    get {_failure ?? WireFailure()}
+    set {_failure = newValue}
   }
   /// Returns true if `failure` has been explicitly set.
-  package var hasFailure: Bool {_storage._failure != nil}
+  package var hasFailure: Bool {self._failure != nil}
   /// Clears the value of `failure`. Subsequent reads from it will return its default value.
-  package mutating func clearFailure() {_uniqueStorage()._failure = nil}
+  package mutating func clearFailure() {self._failure = nil}
 
   /// With SERVER_RECORD_CHANGED: the server's whole record. Absent if the answer would become too large. Then fetch it.
   package var serverRecord: WireRecord {
-    get {_storage._serverRecord ?? WireRecord()}
-    set {_uniqueStorage()._serverRecord = newValue}
+    get {_serverRecord ?? WireRecord()}
+    set {_serverRecord = newValue}
   }
   /// Returns true if `serverRecord` has been explicitly set.
-  package var hasServerRecord: Bool {_storage._serverRecord != nil}
+  package var hasServerRecord: Bool {self._serverRecord != nil}
   /// Clears the value of `serverRecord`. Subsequent reads from it will return its default value.
-  package mutating func clearServerRecord() {_uniqueStorage()._serverRecord = nil}
+  package mutating func clearServerRecord() {self._serverRecord = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _storage = _StorageClass.defaultInstance
+  fileprivate var _failure: WireFailure? = nil
+  fileprivate var _serverRecord: WireRecord? = nil
 }
 
 /// The outcome of one delete.
@@ -571,78 +587,139 @@ nonisolated extension WireParentChange: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireRecord: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Record"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}type\0\u{1}fields\0\u{1}tag\0\u{3}created_at\0\u{3}modified_at\0\u{3}created_by\0\u{3}modified_by\0\u{1}parent\0\u{1}share\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}type\0\u{1}fields\0\u{1}tag\0\u{3}created_at\0\u{3}modified_at\0\u{3}created_by\0\u{3}modified_by\0\u{1}parent\0\u{1}share\0\u{3}share_name\0")
+
+  fileprivate class _StorageClass {
+    var _name: String = String()
+    var _type: String = String()
+    var _fields: Data = Data()
+    var _tag: Data = Data()
+    var _createdAt: Int64 = 0
+    var _modifiedAt: Int64 = 0
+    var _createdBy: String = String()
+    var _modifiedBy: String = String()
+    var _parent: String = String()
+    var _share: WireShare? = nil
+    var _shareName: String = String()
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _name = source._name
+      _type = source._type
+      _fields = source._fields
+      _tag = source._tag
+      _createdAt = source._createdAt
+      _modifiedAt = source._modifiedAt
+      _createdBy = source._createdBy
+      _modifiedBy = source._modifiedBy
+      _parent = source._parent
+      _share = source._share
+      _shareName = source._shareName
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
-      case 2: try { try decoder.decodeSingularStringField(value: &self.type) }()
-      case 3: try { try decoder.decodeSingularBytesField(value: &self.fields) }()
-      case 4: try { try decoder.decodeSingularBytesField(value: &self.tag) }()
-      case 5: try { try decoder.decodeSingularInt64Field(value: &self.createdAt) }()
-      case 6: try { try decoder.decodeSingularInt64Field(value: &self.modifiedAt) }()
-      case 7: try { try decoder.decodeSingularStringField(value: &self.createdBy) }()
-      case 8: try { try decoder.decodeSingularStringField(value: &self.modifiedBy) }()
-      case 9: try { try decoder.decodeSingularStringField(value: &self.parent) }()
-      case 10: try { try decoder.decodeSingularMessageField(value: &self._share) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._name) }()
+        case 2: try { try decoder.decodeSingularStringField(value: &_storage._type) }()
+        case 3: try { try decoder.decodeSingularBytesField(value: &_storage._fields) }()
+        case 4: try { try decoder.decodeSingularBytesField(value: &_storage._tag) }()
+        case 5: try { try decoder.decodeSingularInt64Field(value: &_storage._createdAt) }()
+        case 6: try { try decoder.decodeSingularInt64Field(value: &_storage._modifiedAt) }()
+        case 7: try { try decoder.decodeSingularStringField(value: &_storage._createdBy) }()
+        case 8: try { try decoder.decodeSingularStringField(value: &_storage._modifiedBy) }()
+        case 9: try { try decoder.decodeSingularStringField(value: &_storage._parent) }()
+        case 10: try { try decoder.decodeSingularMessageField(value: &_storage._share) }()
+        case 11: try { try decoder.decodeSingularStringField(value: &_storage._shareName) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.name.isEmpty {
-      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._name.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._name, fieldNumber: 1)
+      }
+      if !_storage._type.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._type, fieldNumber: 2)
+      }
+      if !_storage._fields.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._fields, fieldNumber: 3)
+      }
+      if !_storage._tag.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._tag, fieldNumber: 4)
+      }
+      if _storage._createdAt != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._createdAt, fieldNumber: 5)
+      }
+      if _storage._modifiedAt != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._modifiedAt, fieldNumber: 6)
+      }
+      if !_storage._createdBy.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._createdBy, fieldNumber: 7)
+      }
+      if !_storage._modifiedBy.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._modifiedBy, fieldNumber: 8)
+      }
+      if !_storage._parent.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._parent, fieldNumber: 9)
+      }
+      try { if let v = _storage._share {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      } }()
+      if !_storage._shareName.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._shareName, fieldNumber: 11)
+      }
     }
-    if !self.type.isEmpty {
-      try visitor.visitSingularStringField(value: self.type, fieldNumber: 2)
-    }
-    if !self.fields.isEmpty {
-      try visitor.visitSingularBytesField(value: self.fields, fieldNumber: 3)
-    }
-    if !self.tag.isEmpty {
-      try visitor.visitSingularBytesField(value: self.tag, fieldNumber: 4)
-    }
-    if self.createdAt != 0 {
-      try visitor.visitSingularInt64Field(value: self.createdAt, fieldNumber: 5)
-    }
-    if self.modifiedAt != 0 {
-      try visitor.visitSingularInt64Field(value: self.modifiedAt, fieldNumber: 6)
-    }
-    if !self.createdBy.isEmpty {
-      try visitor.visitSingularStringField(value: self.createdBy, fieldNumber: 7)
-    }
-    if !self.modifiedBy.isEmpty {
-      try visitor.visitSingularStringField(value: self.modifiedBy, fieldNumber: 8)
-    }
-    if !self.parent.isEmpty {
-      try visitor.visitSingularStringField(value: self.parent, fieldNumber: 9)
-    }
-    try { if let v = self._share {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireRecord, rhs: WireRecord) -> Bool {
-    if lhs.name != rhs.name {return false}
-    if lhs.type != rhs.type {return false}
-    if lhs.fields != rhs.fields {return false}
-    if lhs.tag != rhs.tag {return false}
-    if lhs.createdAt != rhs.createdAt {return false}
-    if lhs.modifiedAt != rhs.modifiedAt {return false}
-    if lhs.createdBy != rhs.createdBy {return false}
-    if lhs.modifiedBy != rhs.modifiedBy {return false}
-    if lhs.parent != rhs.parent {return false}
-    if lhs._share != rhs._share {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._name != rhs_storage._name {return false}
+        if _storage._type != rhs_storage._type {return false}
+        if _storage._fields != rhs_storage._fields {return false}
+        if _storage._tag != rhs_storage._tag {return false}
+        if _storage._createdAt != rhs_storage._createdAt {return false}
+        if _storage._modifiedAt != rhs_storage._modifiedAt {return false}
+        if _storage._createdBy != rhs_storage._createdBy {return false}
+        if _storage._modifiedBy != rhs_storage._modifiedBy {return false}
+        if _storage._parent != rhs_storage._parent {return false}
+        if _storage._share != rhs_storage._share {return false}
+        if _storage._shareName != rhs_storage._shareName {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -951,109 +1028,61 @@ nonisolated extension WireSavedRecord: SwiftProtobuf.Message, SwiftProtobuf._Mes
   package static let protoMessageName: String = _protobuf_package + ".SavedRecord"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tag\0\u{3}created_at\0\u{3}modified_at\0\u{3}created_by\0\u{3}modified_by\0\u{1}record\0\u{3}must_fetch\0")
 
-  fileprivate class _StorageClass {
-    var _tag: Data = Data()
-    var _createdAt: Int64 = 0
-    var _modifiedAt: Int64 = 0
-    var _createdBy: String = String()
-    var _modifiedBy: String = String()
-    var _record: WireRecord? = nil
-    var _mustFetch: Bool = false
-
-      // This property is used as the initial default value for new instances of the type.
-      // The type itself is protecting the reference to its storage via CoW semantics.
-      // This will force a copy to be made of this reference when the first mutation occurs;
-      // hence, it is safe to mark this as `nonisolated(unsafe)`.
-      static nonisolated(unsafe) let defaultInstance = _StorageClass()
-
-    private init() {}
-
-    init(copying source: _StorageClass) {
-      _tag = source._tag
-      _createdAt = source._createdAt
-      _modifiedAt = source._modifiedAt
-      _createdBy = source._createdBy
-      _modifiedBy = source._modifiedBy
-      _record = source._record
-      _mustFetch = source._mustFetch
-    }
-  }
-
-  fileprivate mutating func _uniqueStorage() -> _StorageClass {
-    if !isKnownUniquelyReferenced(&_storage) {
-      _storage = _StorageClass(copying: _storage)
-    }
-    return _storage
-  }
-
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    _ = _uniqueStorage()
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      while let fieldNumber = try decoder.nextFieldNumber() {
-        // The use of inline closures is to circumvent an issue where the compiler
-        // allocates stack space for every case branch when no optimizations are
-        // enabled. https://github.com/apple/swift-protobuf/issues/1034
-        switch fieldNumber {
-        case 1: try { try decoder.decodeSingularBytesField(value: &_storage._tag) }()
-        case 2: try { try decoder.decodeSingularInt64Field(value: &_storage._createdAt) }()
-        case 3: try { try decoder.decodeSingularInt64Field(value: &_storage._modifiedAt) }()
-        case 4: try { try decoder.decodeSingularStringField(value: &_storage._createdBy) }()
-        case 5: try { try decoder.decodeSingularStringField(value: &_storage._modifiedBy) }()
-        case 6: try { try decoder.decodeSingularMessageField(value: &_storage._record) }()
-        case 7: try { try decoder.decodeSingularBoolField(value: &_storage._mustFetch) }()
-        default: break
-        }
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.tag) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.createdAt) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.modifiedAt) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.createdBy) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.modifiedBy) }()
+      case 6: try { try decoder.decodeSingularMessageField(value: &self._record) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.mustFetch) }()
+      default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every if/case branch local when no optimizations
-      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-      // https://github.com/apple/swift-protobuf/issues/1182
-      if !_storage._tag.isEmpty {
-        try visitor.visitSingularBytesField(value: _storage._tag, fieldNumber: 1)
-      }
-      if _storage._createdAt != 0 {
-        try visitor.visitSingularInt64Field(value: _storage._createdAt, fieldNumber: 2)
-      }
-      if _storage._modifiedAt != 0 {
-        try visitor.visitSingularInt64Field(value: _storage._modifiedAt, fieldNumber: 3)
-      }
-      if !_storage._createdBy.isEmpty {
-        try visitor.visitSingularStringField(value: _storage._createdBy, fieldNumber: 4)
-      }
-      if !_storage._modifiedBy.isEmpty {
-        try visitor.visitSingularStringField(value: _storage._modifiedBy, fieldNumber: 5)
-      }
-      try { if let v = _storage._record {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-      } }()
-      if _storage._mustFetch != false {
-        try visitor.visitSingularBoolField(value: _storage._mustFetch, fieldNumber: 7)
-      }
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.tag.isEmpty {
+      try visitor.visitSingularBytesField(value: self.tag, fieldNumber: 1)
+    }
+    if self.createdAt != 0 {
+      try visitor.visitSingularInt64Field(value: self.createdAt, fieldNumber: 2)
+    }
+    if self.modifiedAt != 0 {
+      try visitor.visitSingularInt64Field(value: self.modifiedAt, fieldNumber: 3)
+    }
+    if !self.createdBy.isEmpty {
+      try visitor.visitSingularStringField(value: self.createdBy, fieldNumber: 4)
+    }
+    if !self.modifiedBy.isEmpty {
+      try visitor.visitSingularStringField(value: self.modifiedBy, fieldNumber: 5)
+    }
+    try { if let v = self._record {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
+    if self.mustFetch != false {
+      try visitor.visitSingularBoolField(value: self.mustFetch, fieldNumber: 7)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireSavedRecord, rhs: WireSavedRecord) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._tag != rhs_storage._tag {return false}
-        if _storage._createdAt != rhs_storage._createdAt {return false}
-        if _storage._modifiedAt != rhs_storage._modifiedAt {return false}
-        if _storage._createdBy != rhs_storage._createdBy {return false}
-        if _storage._modifiedBy != rhs_storage._modifiedBy {return false}
-        if _storage._record != rhs_storage._record {return false}
-        if _storage._mustFetch != rhs_storage._mustFetch {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
+    if lhs.tag != rhs.tag {return false}
+    if lhs.createdAt != rhs.createdAt {return false}
+    if lhs.modifiedAt != rhs.modifiedAt {return false}
+    if lhs.createdBy != rhs.createdBy {return false}
+    if lhs.modifiedBy != rhs.modifiedBy {return false}
+    if lhs._record != rhs._record {return false}
+    if lhs.mustFetch != rhs.mustFetch {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1063,74 +1092,36 @@ nonisolated extension WireSaveFailure: SwiftProtobuf.Message, SwiftProtobuf._Mes
   package static let protoMessageName: String = _protobuf_package + ".SaveFailure"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}failure\0\u{3}server_record\0")
 
-  fileprivate class _StorageClass {
-    var _failure: WireFailure? = nil
-    var _serverRecord: WireRecord? = nil
-
-      // This property is used as the initial default value for new instances of the type.
-      // The type itself is protecting the reference to its storage via CoW semantics.
-      // This will force a copy to be made of this reference when the first mutation occurs;
-      // hence, it is safe to mark this as `nonisolated(unsafe)`.
-      static nonisolated(unsafe) let defaultInstance = _StorageClass()
-
-    private init() {}
-
-    init(copying source: _StorageClass) {
-      _failure = source._failure
-      _serverRecord = source._serverRecord
-    }
-  }
-
-  fileprivate mutating func _uniqueStorage() -> _StorageClass {
-    if !isKnownUniquelyReferenced(&_storage) {
-      _storage = _StorageClass(copying: _storage)
-    }
-    return _storage
-  }
-
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    _ = _uniqueStorage()
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      while let fieldNumber = try decoder.nextFieldNumber() {
-        // The use of inline closures is to circumvent an issue where the compiler
-        // allocates stack space for every case branch when no optimizations are
-        // enabled. https://github.com/apple/swift-protobuf/issues/1034
-        switch fieldNumber {
-        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._failure) }()
-        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._serverRecord) }()
-        default: break
-        }
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._failure) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._serverRecord) }()
+      default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every if/case branch local when no optimizations
-      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-      // https://github.com/apple/swift-protobuf/issues/1182
-      try { if let v = _storage._failure {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-      } }()
-      try { if let v = _storage._serverRecord {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-      } }()
-    }
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._failure {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._serverRecord {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireSaveFailure, rhs: WireSaveFailure) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._failure != rhs_storage._failure {return false}
-        if _storage._serverRecord != rhs_storage._serverRecord {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
+    if lhs._failure != rhs._failure {return false}
+    if lhs._serverRecord != rhs._serverRecord {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -227,6 +227,11 @@ package nonisolated struct WireShareSave: Sendable {
   /// Record names of users who may ask again.
   package var unblocked: [String] = []
 
+  /// Of the share of a hierarchy: the name of its root record in the same zone. It counts in the first save, which has the root too.
+  /// Later it is the same, or empty. Empty in a first save: the share of the whole zone. Older servers refuse a hierarchy by the name of
+  /// its CKShare record.
+  package var root: String = String()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -284,6 +289,9 @@ package nonisolated struct WireShare: Sendable {
 
   /// Who may not ask any more.
   package var blocked: [WireAccessRequester] = []
+
+  /// Of the share of a hierarchy: the name of its root record in the same zone. Empty: the share of the whole zone.
+  package var root: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -376,7 +384,7 @@ nonisolated extension WireParticipantStatus: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireShareSave: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ShareSave"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}public_permission\0\u{1}participants\0\u{3}sets_participants\0\u{3}access_requests\0\u{1}denied\0\u{1}blocked\0\u{1}unblocked\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}public_permission\0\u{1}participants\0\u{3}sets_participants\0\u{3}access_requests\0\u{1}denied\0\u{1}blocked\0\u{1}unblocked\0\u{1}root\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -391,6 +399,7 @@ nonisolated extension WireShareSave: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 5: try { try decoder.decodeRepeatedStringField(value: &self.denied) }()
       case 6: try { try decoder.decodeRepeatedStringField(value: &self.blocked) }()
       case 7: try { try decoder.decodeRepeatedStringField(value: &self.unblocked) }()
+      case 8: try { try decoder.decodeSingularStringField(value: &self.root) }()
       default: break
       }
     }
@@ -418,6 +427,9 @@ nonisolated extension WireShareSave: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if !self.unblocked.isEmpty {
       try visitor.visitRepeatedStringField(value: self.unblocked, fieldNumber: 7)
     }
+    if !self.root.isEmpty {
+      try visitor.visitSingularStringField(value: self.root, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -429,6 +441,7 @@ nonisolated extension WireShareSave: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.denied != rhs.denied {return false}
     if lhs.blocked != rhs.blocked {return false}
     if lhs.unblocked != rhs.unblocked {return false}
+    if lhs.root != rhs.root {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -496,7 +509,7 @@ nonisolated extension WireParticipantSave: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension WireShare: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Share"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}public_permission\0\u{1}participants\0\u{1}link\0\u{3}allows_access_requests\0\u{1}requesters\0\u{1}blocked\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}public_permission\0\u{1}participants\0\u{1}link\0\u{3}allows_access_requests\0\u{1}requesters\0\u{1}blocked\0\u{1}root\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -510,6 +523,7 @@ nonisolated extension WireShare: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 4: try { try decoder.decodeSingularBoolField(value: &self.allowsAccessRequests) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.requesters) }()
       case 6: try { try decoder.decodeRepeatedMessageField(value: &self.blocked) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.root) }()
       default: break
       }
     }
@@ -534,6 +548,9 @@ nonisolated extension WireShare: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if !self.blocked.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.blocked, fieldNumber: 6)
     }
+    if !self.root.isEmpty {
+      try visitor.visitSingularStringField(value: self.root, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -544,6 +561,7 @@ nonisolated extension WireShare: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.allowsAccessRequests != rhs.allowsAccessRequests {return false}
     if lhs.requesters != rhs.requesters {return false}
     if lhs.blocked != rhs.blocked {return false}
+    if lhs.root != rhs.root {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -31,9 +31,24 @@ package nonisolated struct WireFetchShareMetadata: Sendable {
   /// The part of each URL after its last slash.
   package var links: [String] = []
 
+  /// Whether the root records of hierarchies are wanted too. Older servers send none.
+  package var wantsRoots: Bool = false
+
+  /// Which keys of the roots.
+  package var rootKeys: WireDesiredKeys {
+    get {_rootKeys ?? WireDesiredKeys()}
+    set {_rootKeys = newValue}
+  }
+  /// Returns true if `rootKeys` has been explicitly set.
+  package var hasRootKeys: Bool {self._rootKeys != nil}
+  /// Clears the value of `rootKeys`. Subsequent reads from it will return its default value.
+  package mutating func clearRootKeys() {self._rootKeys = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _rootKeys: WireDesiredKeys? = nil
 }
 
 /// One result for each link, in the order of the request.
@@ -133,6 +148,22 @@ package nonisolated struct WireShareMetadata: @unchecked Sendable {
   package var hasOwner: Bool {_storage._owner != nil}
   /// Clears the value of `owner`. Subsequent reads from it will return its default value.
   package mutating func clearOwner() {_uniqueStorage()._owner = nil}
+
+  /// Of the share of a hierarchy: the name of its root record. Empty: the share of the whole zone.
+  package var root: String {
+    get {_storage._root}
+    set {_uniqueStorage()._root = newValue}
+  }
+
+  /// The root record, if it was wanted.
+  package var rootRecord: WireRecord {
+    get {_storage._rootRecord ?? WireRecord()}
+    set {_uniqueStorage()._rootRecord = newValue}
+  }
+  /// Returns true if `rootRecord` has been explicitly set.
+  package var hasRootRecord: Bool {_storage._rootRecord != nil}
+  /// Clears the value of `rootRecord`. Subsequent reads from it will return its default value.
+  package mutating func clearRootRecord() {_uniqueStorage()._rootRecord = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -319,7 +350,7 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireFetchShareMetadata: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchShareMetadata"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}links\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}links\0\u{3}wants_roots\0\u{3}root_keys\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -328,20 +359,34 @@ nonisolated extension WireFetchShareMetadata: SwiftProtobuf.Message, SwiftProtob
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedStringField(value: &self.links) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.wantsRoots) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._rootKeys) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.links.isEmpty {
       try visitor.visitRepeatedStringField(value: self.links, fieldNumber: 1)
     }
+    if self.wantsRoots != false {
+      try visitor.visitSingularBoolField(value: self.wantsRoots, fieldNumber: 2)
+    }
+    try { if let v = self._rootKeys {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireFetchShareMetadata, rhs: WireFetchShareMetadata) -> Bool {
     if lhs.links != rhs.links {return false}
+    if lhs.wantsRoots != rhs.wantsRoots {return false}
+    if lhs._rootKeys != rhs._rootKeys {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -446,7 +491,7 @@ nonisolated extension WireShareMetadataResult: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension WireShareMetadata: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ShareMetadata"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{1}share\0\u{1}role\0\u{1}status\0\u{1}permission\0\u{1}owner\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{1}share\0\u{1}role\0\u{1}status\0\u{1}permission\0\u{1}owner\0\u{1}root\0\u{3}root_record\0")
 
   fileprivate class _StorageClass {
     var _zone: WireZoneID? = nil
@@ -455,6 +500,8 @@ nonisolated extension WireShareMetadata: SwiftProtobuf.Message, SwiftProtobuf._M
     var _status: WireParticipantStatus = .unspecified
     var _permission: WireSharePermission = .unspecified
     var _owner: WireParticipant? = nil
+    var _root: String = String()
+    var _rootRecord: WireRecord? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -471,6 +518,8 @@ nonisolated extension WireShareMetadata: SwiftProtobuf.Message, SwiftProtobuf._M
       _status = source._status
       _permission = source._permission
       _owner = source._owner
+      _root = source._root
+      _rootRecord = source._rootRecord
     }
   }
 
@@ -495,6 +544,8 @@ nonisolated extension WireShareMetadata: SwiftProtobuf.Message, SwiftProtobuf._M
         case 4: try { try decoder.decodeSingularEnumField(value: &_storage._status) }()
         case 5: try { try decoder.decodeSingularEnumField(value: &_storage._permission) }()
         case 6: try { try decoder.decodeSingularMessageField(value: &_storage._owner) }()
+        case 7: try { try decoder.decodeSingularStringField(value: &_storage._root) }()
+        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._rootRecord) }()
         default: break
         }
       }
@@ -525,6 +576,12 @@ nonisolated extension WireShareMetadata: SwiftProtobuf.Message, SwiftProtobuf._M
       try { if let v = _storage._owner {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
       } }()
+      if !_storage._root.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._root, fieldNumber: 7)
+      }
+      try { if let v = _storage._rootRecord {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -540,6 +597,8 @@ nonisolated extension WireShareMetadata: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._status != rhs_storage._status {return false}
         if _storage._permission != rhs_storage._permission {return false}
         if _storage._owner != rhs_storage._owner {return false}
+        if _storage._root != rhs_storage._root {return false}
+        if _storage._rootRecord != rhs_storage._rootRecord {return false}
         return true
       }
       if !storagesAreEqual {return false}

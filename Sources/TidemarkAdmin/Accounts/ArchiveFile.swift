@@ -18,15 +18,14 @@ struct ArchiveFile {
     init(_ path: String) throws(AdminFailure) {
         try Self.requireNone(at: path)
         self.path = path
-        partial = "\(path).partial"
-        guard
-            FileManager.default.createFile(atPath: partial, contents: nil, attributes: [.posixPermissions: 0o600]),
-            let handle = FileHandle(forWritingAtPath: partial)
-        else {
+        // A name of its own, because several may write to one path.
+        partial = "\(path).\(UUID().uuidString).partial"
+        let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
             throw AdminFailure(
                 .refused, "Cannot write \(path). Check that its directory exists, and who may write there.")
         }
-        self.handle = handle
+        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
     func write(_ text: String) throws(AdminFailure) {
@@ -42,7 +41,13 @@ struct ArchiveFile {
         do {
             try handle.synchronize()
             try handle.close()
-            try FileManager.default.moveItem(atPath: partial, toPath: path)
+        } catch {
+            throw failure(error)
+        }
+        // Unlike a rename, it replaces no file that somebody has made meanwhile.
+        do {
+            try FileManager.default.linkItem(atPath: partial, toPath: path)
+            try FileManager.default.removeItem(atPath: partial)
             let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
             try FileHandle(forReadingAtPath: directory)?.synchronize()
         } catch {
@@ -55,8 +60,9 @@ struct ArchiveFile {
         try? FileManager.default.removeItem(atPath: partial)
     }
 
-    private func failure(_ error: any Error) -> AdminFailure {
-        AdminFailure(
-            .refused, "Cannot write \(path): \(error.localizedDescription) Make room, or check who may write there.")
+    private func failure(_ error: any Error) -> AdminFailure { failure(error.localizedDescription) }
+
+    private func failure(_ reason: String) -> AdminFailure {
+        AdminFailure(.refused, "Cannot write \(path): \(reason) Make room, or check who may write there.")
     }
 }

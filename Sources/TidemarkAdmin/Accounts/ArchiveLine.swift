@@ -71,7 +71,7 @@ enum ArchiveLine: Codable, Equatable {
         }
     }
 
-    /// Who takes part in the zone.
+    /// Who takes part in the zone, or in a hierarchy of it.
     struct Sharing: Codable, Equatable {
         /// The CKShare record.
         let record: RecordLine
@@ -79,6 +79,8 @@ enum ArchiveLine: Codable, Equatable {
         let publicPermission: String
         /// The accepted and the invited ones, without the owner.
         let participants: [Person]
+        /// The name of the hierarchy's root, whose record comes before; nil: the whole zone is shared.
+        var root: String?
     }
 
     /// A participant, and by what another server may know the person.

@@ -98,7 +98,7 @@ extension ArchiveReader {
 
 /// Shares.
 extension ArchiveReader {
-    /// Shares the zone again. People whom somebody here is are invited: to take part again they must accept.
+    /// Shares the zone or the hierarchy again. People whom somebody here is are invited: to take part again they must accept.
     func save(_ line: ArchiveLine.Sharing) async throws {
         guard let saver, let place else { throw Self.misplaced }
         guard let everybody = SharePermission(named: line.publicPermission) else { throw Self.misplaced }
@@ -111,7 +111,9 @@ extension ArchiveReader {
                 unknownPeopleCount += 1
             }
         }
-        let share = ShareSave(tag: nil, publicPermission: everybody, participants: invited)
+        let share = ShareSave(
+            recordName: line.record.recordName, rootName: line.root, tag: nil, publicPermission: everybody,
+            participants: invited)
         try await saver.save(line.record, sharing: share)
     }
 

@@ -109,17 +109,31 @@ struct ArchiveWriter {
 
     private mutating func writeRecords(of zone: ZoneState) async throws {
         var last = ""
+        var hasHierarchies = false
         while true {
             let page = try await store.recordPage(in: zone, after: last)
-            guard let end = page.last else { return }
+            guard let end = page.last else { break }
             for record in page where !record.isDeleted {
-                if Share.isType(record.type) {
-                    try await write(share: record, of: zone)
+                if Share.isZoneWide(named: record.name) {
+                    let sharing = try await storage.sharing(of: zone.key, .whole)?.sharing
+                    if let sharing { try await write(share: record, of: zone, sharing) }
+                } else if Share.isType(record.type) {
+                    hasHierarchies = true
                 } else {
                     try await write(record, of: zone)
                 }
             }
             last = end.name
+        }
+        if hasHierarchies { try await writeHierarchies(of: zone) }
+    }
+
+    /// The shares of hierarchies, after all records: a root must be there when its share is made again.
+    private mutating func writeHierarchies(of zone: ZoneState) async throws {
+        guard let sharing = try await storage.sharing(of: zone.key, .whole)?.sharing else { return }
+        for share in sharing.hierarchies {
+            let records = try await store.records(named: [share.recordName], in: zone.key)
+            for record in records where !record.isDeleted { try await write(share: record, of: zone, sharing) }
         }
     }
 
@@ -131,10 +145,8 @@ struct ArchiveWriter {
         try await put(try ArchiveLine.record(line).text)
     }
 
-    private mutating func write(share record: RecordState, of zone: ZoneState) async throws {
-        guard let sharing = try await storage.sharing(of: zone.key, .whole)?.sharing,
-            let share = sharing.livingShare
-        else { return }
+    private mutating func write(share record: RecordState, of zone: ZoneState, _ sharing: ZoneSharing) async throws {
+        guard let share = sharing.livingShare(named: record.name) else { return }
         let rows = (sharing.participants[share.number] ?? [:]).values.filter(\.isLiving).sorted {
             ($0.addedAt, $0.id) < ($1.addedAt, $1.id)
         }
@@ -151,7 +163,8 @@ struct ArchiveWriter {
         try await put(
             try ArchiveLine.share(
                 ArchiveLine.Sharing(
-                    record: line, publicPermission: share.publicPermission.name, participants: participants)
+                    record: line, publicPermission: share.publicPermission.name, participants: participants,
+                    root: share.rootName)
             ).text)
     }
 

@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import TidemarkBytes
 internal import TidemarkDomain
 internal import TidemarkFields
+internal import TidemarkLocalPostgres
 internal import TidemarkService
 internal import TidemarkStore
 

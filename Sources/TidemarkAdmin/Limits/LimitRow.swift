@@ -27,7 +27,8 @@ struct LimitRow: Sendable, Equatable {
     /// - Parameter running: nil: there is none, and those are shown that no option has changed.
     static func of(_ running: Limits?) -> [LimitRow] {
         Mirror(reflecting: running ?? .standard).children.compactMap { child in
-            guard let name = child.label else { return nil }
+            // What is either so or not is no limit.
+            guard let name = child.label, !(child.value is Bool) else { return nil }
             let value: Int64? =
                 switch child.value {
                 case let number as Int: Int64(number)

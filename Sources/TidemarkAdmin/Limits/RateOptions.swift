@@ -82,8 +82,8 @@ extension AdminAccounts {
             discussion: """
                 At each server, on all of the account's connections together. It takes the place of what serve allows each \
                 account (--requests-per-second), at once. Without an account it is for all accounts that have no choice of \
-                their own, on all servers of the store; a choice for a container takes its place there. Requests beyond it get requestRateLimited, with a delay after which \
-                devices send them again: nothing is lost.
+                their own, on all servers of the store; a choice for a container takes its place there. Requests beyond it get \
+                requestRateLimited, with a delay after which devices send them again: nothing is lost.
                 """,
             examples: "tidemark admin accounts set-limit alice --requests-per-second 50 --request-burst 200",
             "tidemark admin accounts set-limit alice --requests-per-second default",

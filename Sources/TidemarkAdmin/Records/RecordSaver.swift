@@ -102,7 +102,8 @@ final class RecordSaver {
         places[name] = place
     }
 
-    /// Saves a CKShare record, unless the zone is shared already.
+    /// Saves a CKShare record, unless the zone is shared already. That of a hierarchy is saved with its root,
+    /// which must have been saved before.
     func save(_ line: RecordLine, sharing share: ShareSave) async throws {
         let keys = line.encryptedCount > 0 ? try await readZoneKeys() : []
         let fields: FieldMap
@@ -112,10 +113,19 @@ final class RecordSaver {
             return fail(line.recordName, error.text)
         }
         tally.unreadableCount += line.unreadableCount(with: keys)
-        try await add(
-            RecordSave(
-                name: line.recordName, type: line.recordType, tag: nil, fields: fields, parent: .unchanged,
-                share: share))
+        let save = RecordSave(
+            name: line.recordName, type: line.recordType, tag: nil, fields: fields, parent: .unchanged, share: share)
+        guard let root = share.rootName else { return try await add(save) }
+        // The root may still wait for its parent.
+        try await saveAll()
+        let stored = try await console.store.records(named: [root], in: zone).first
+        guard let stored, !stored.isDeleted else {
+            return fail(save.name, "The root of its hierarchy, \(root), is not there.")
+        }
+        let sameRoot = RecordSave(name: root, type: stored.type, tag: nil, fields: FieldMap(), parent: .unchanged)
+        // In this policy the root needs no tag. A share is compared in each.
+        let outcome = try await send([save, sameRoot], policy: .changedKeys)
+        if let result = outcome.saves.first { note(save, result) }
     }
 
     private func readZoneKeys() async throws -> Set<[UInt8]> {
@@ -138,6 +148,11 @@ final class RecordSaver {
 
     /// Sends what is left, and tells the devices.
     func finish() async throws {
+        try await saveAll()
+        await tell()
+    }
+
+    private func saveAll() async throws {
         try await flush()
         // Each round saves those whose parents the round before has saved.
         while !orphans.children.isEmpty {
@@ -149,7 +164,6 @@ final class RecordSaver {
                 break
             }
         }
-        await tell()
     }
 
     /// Tells the devices. It is a hint: the servers' sweep makes up for a lost one.
@@ -177,22 +191,26 @@ final class RecordSaver {
             (saves, deletes, names, byteCount, places) = ([], [], [], 0, [:])
             return
         }
-        counter += 1
-        let request = RecordsRequest(
-            id: RequestID(device: life, counter: counter, lowestUnanswered: counter), key: zone, saves: saves,
-            deletes: deletes, policy: replaces ? .allKeys : .ifServerRecordUnchanged, isAtomic: false, user: user,
-            access: .owner(user))
-        let outcomes = await service.modifyRecords([request], for: .nobody)
-        guard case .success(let outcome)? = outcomes.first else {
-            if case .failure(let reason)? = outcomes.first { throw AdminFailure(reason) }
-            return
-        }
+        let outcome = try await send(saves, deletes, policy: replaces ? .allKeys : .ifServerRecordUnchanged)
         for (save, result) in zip(saves, outcome.saves) { note(save, result) }
         for (name, result) in zip(deletes, outcome.deletes) { note(name, result) }
         (saves, deletes, names, byteCount) = ([], [], [], 0)
         guard isCrowded else { return }
         await tell()
         throw AdminFailure(.refused, "\(orphans.full) So far: \(tally.text)")
+    }
+
+    private func send(
+        _ saves: [RecordSave], _ deletes: [String] = [], policy: SavePolicy
+    ) async throws -> RecordsOutcome {
+        counter += 1
+        let request = RecordsRequest(
+            id: RequestID(device: life, counter: counter, lowestUnanswered: counter), key: zone, saves: saves,
+            deletes: deletes, policy: policy, isAtomic: false, user: user, access: .owner(user))
+        guard let answer = await service.modifyRecords([request], for: .nobody).first else {
+            throw AdminFailure(.serverFault)
+        }
+        return try answer.mapError { AdminFailure($0) }.get()
     }
 
     private func note(_ save: RecordSave, _ result: SaveOutcome) {

@@ -24,21 +24,22 @@ struct AdminShares: ParsableCommand {
             var rows: [SharedZoneRow] = []
             for zone in try await console.store.zones(in: id) where zone.removal == nil {
                 let key = ZoneKey(database: id, name: zone.name)
-                guard let sharing = try await console.storage.sharing(of: key, .whole)?.sharing,
-                    let share = sharing.livingShare
-                else { continue }
-                let participants = (sharing.participants[share.number] ?? [:]).values
-                rows.append(
-                    SharedZoneRow(
-                        name: zone.name, publicPermission: share.publicPermission.name,
-                        memberCount: participants.count { $0.hasAccepted },
-                        invitedCount: participants.count { $0.isPending },
-                        requestCount: (sharing.requests[share.number] ?? [:]).values.count { !$0.isBlocked }))
+                guard let sharing = try await console.storage.sharing(of: key, .whole)?.sharing else { continue }
+                for share in sharing.livingShares {
+                    let participants = (sharing.participants[share.number] ?? [:]).values
+                    rows.append(
+                        SharedZoneRow(
+                            name: zone.name, root: share.rootName, publicPermission: share.publicPermission.name,
+                            memberCount: participants.count { $0.hasAccepted },
+                            invitedCount: participants.count { $0.isPending },
+                            requestCount: (sharing.requests[share.number] ?? [:]).values.count { !$0.isBlocked }))
+                }
             }
             try await console.show(
                 rows,
                 as: [
                     Column("ZONE", key: "zone", isName: true) { .text($0.name) },
+                    Column("ROOT", key: "root") { .optional($0.root) },
                     Column("PUBLIC", key: "publicPermission") { .text($0.publicPermission) },
                     Column("MEMBERS", key: "members") { .number($0.memberCount) },
                     Column("INVITED", key: "invited") { .number($0.invitedCount) },
@@ -65,23 +66,31 @@ struct AdminShares: ParsableCommand {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
-            let (_, sharing, share) = try await AdminShares.find(zone, of: account, console)
-            let rows = SharePerson.all(of: share, in: sharing)
-            let names = try await console.storage.userRecordNames(of: rows.compactMap(\.user))
-            console.say("Everybody with the link: \(share.publicPermission.name)")
-            if share.allowsRequests { console.say("Whoever has the link and is not invited may ask for access.") }
+            let (_, sharing, shares) = try await AdminShares.find(zone, of: account, console)
+            let rows = shares.flatMap { share in
+                SharePerson.all(of: share, in: sharing).map { ShareMember(share: share, person: $0) }
+            }
+            let names = try await console.storage.userRecordNames(of: rows.compactMap(\.person.user))
+            for share in shares {
+                let root = share.rootName.map { " of \($0)" } ?? ""
+                console.say("Everybody with the link\(root): \(share.publicPermission.name)")
+                if share.allowsRequests {
+                    console.say("Whoever has the link\(root) and is not invited may ask for access.")
+                }
+            }
             try await console.show(
                 rows,
                 as: [
-                    Column("ID", key: "id", isName: true) { .optional($0.row?.id.text) },
-                    Column("KIND", key: "kind") { .text($0.kind.rawValue) },
-                    Column("USER", key: "user") { .optional($0.user.flatMap { names[$0] }) },
-                    Column("ADDRESS", key: "address") { .optional($0.row?.address) },
-                    Column("ROLE", key: "role") { .optional($0.row?.role.name) },
-                    Column("PERMISSION", key: "permission") { .optional($0.permission?.name) },
-                    Column("STATUS", key: "status") { .optional($0.row?.status.name) },
-                    Column("ADDED", key: "added") { .optional($0.since) },
-                    Column("LINK", key: "oneTimeLink", wide: true) { .optional($0.row?.linkText) },
+                    Column("ID", key: "id", isName: true) { .optional($0.person.row?.id.text) },
+                    Column("ROOT", key: "root") { .optional($0.share.rootName) },
+                    Column("KIND", key: "kind") { .text($0.person.kind.rawValue) },
+                    Column("USER", key: "user") { .optional($0.person.user.flatMap { names[$0] }) },
+                    Column("ADDRESS", key: "address") { .optional($0.person.row?.address) },
+                    Column("ROLE", key: "role") { .optional($0.person.row?.role.name) },
+                    Column("PERMISSION", key: "permission") { .optional($0.person.permission?.name) },
+                    Column("STATUS", key: "status") { .optional($0.person.row?.status.name) },
+                    Column("ADDED", key: "added") { .optional($0.person.since) },
+                    Column("LINK", key: "oneTimeLink", wide: true) { .optional($0.person.row?.linkText) },
                 ])
         }
     }
@@ -103,8 +112,8 @@ struct AdminShares: ParsableCommand {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
-            let (key, sharing, share) = try await AdminShares.find(zone, of: account, console)
-            try await confirm(Array((sharing.participants[share.number] ?? [:]).values), console)
+            let (key, sharing, shares) = try await AdminShares.find(zone, of: account, console)
+            try await confirm(shares.flatMap { Array((sharing.participants[$0.number] ?? [:]).values) }, console)
             let service = CloudService(
                 storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })
             switch (await service.revokeShare(of: key, participant: participant?.id), participant) {
@@ -139,12 +148,12 @@ struct AdminShares: ParsableCommand {
     /// - Throws: ``AdminFailure`` if the account does not share the zone.
     private static func find(
         _ zone: String, of account: String, _ console: Console
-    ) async throws -> (key: ZoneKey, sharing: ZoneSharing, share: Share) {
+    ) async throws -> (key: ZoneKey, sharing: ZoneSharing, shares: [Share]) {
         let key = ZoneKey(database: try await console.privateDatabase(ofAccount: account), name: zone)
         guard let sharing = try await console.storage.sharing(of: key, .whole)?.sharing,
-            let share = sharing.livingShare
+            !sharing.livingShares.isEmpty
         else { throw missing(zone, of: account) }
-        return (key, sharing, share)
+        return (key, sharing, sharing.livingShares)
     }
 
     private static func missing(_ zone: String, of account: String) -> AdminFailure {
@@ -156,11 +165,19 @@ struct AdminShares: ParsableCommand {
 /// A row of the list of shared zones.
 private struct SharedZoneRow: Sendable {
     let name: String
+    /// The root record of a hierarchy; nil: the whole zone is shared.
+    let root: String?
     let publicPermission: String
     let memberCount: Int
     let invitedCount: Int
     /// Who has asked for access and waits.
     let requestCount: Int
+}
+
+/// A row of the people of a zone's shares.
+private struct ShareMember: Sendable {
+    let share: Share
+    let person: SharePerson
 }
 
 extension Participant {

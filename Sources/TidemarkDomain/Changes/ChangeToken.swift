@@ -36,7 +36,7 @@ package enum ChangeToken: Sendable, Equatable {
     private static let version: UInt64 = 1
     private static let zoneKind: UInt64 = 1
     private static let databaseKind: UInt64 = 2
-    /// As ``zoneKind``, and the viewer after that.
+    /// As ``zoneKind``, and the viewer after that; then the mark of the viewer's shares, if these are of hierarchies.
     private static let viewedZoneKind: UInt64 = 3
 
     package var bytes: [UInt8] {
@@ -51,7 +51,9 @@ package enum ChangeToken: Sendable, Equatable {
             writer.write(UInt64(bitPattern: position.zone.rawValue))
             writer.write(UInt64(bitPattern: position.number))
             writer.write(UInt64(bitPattern: position.begunAt))
-            if let viewer { writer.write(UInt64(bitPattern: viewer.rawValue)) }
+            guard let viewer else { break }
+            writer.write(UInt64(bitPattern: viewer.rawValue))
+            if let view = position.view { writer.write(view) }
         case .database(let store, let viewer, let position):
             writer.write(Self.databaseKind)
             writer.write(store.rawValue)
@@ -78,12 +80,16 @@ package enum ChangeToken: Sendable, Equatable {
         case Self.zoneKind, Self.viewedZoneKind:
             guard let mark = reader.readNumber(), let zone = reader.readNumber() else { return nil }
             guard let number = reader.readChangeNumber(), let begunAt = reader.readChangeNumber() else { return nil }
-            let position = ZonePageQuery.Position(
+            var position = ZonePageQuery.Position(
                 zone: ZoneID(Int64(bitPattern: zone)), number: number, begunAt: begunAt)
             var viewer: UserID?
             if kind == Self.viewedZoneKind {
                 guard let user = reader.readNumber() else { return nil }
                 viewer = UserID(Int64(bitPattern: user))
+                if !reader.isAtEnd {
+                    guard let view = reader.readNumber() else { return nil }
+                    position.view = view
+                }
             }
             self = .zone(
                 store: incarnation, database: owner, zoneName: mark, viewer: viewer, position: position)

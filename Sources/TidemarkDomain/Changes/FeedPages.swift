@@ -20,6 +20,9 @@ package struct ZonePageQuery: Sendable {
     package let feedsEverywhere: Bool
     /// How many tombstones that are left out one read passes over.
     package let tombstonesPassedMax: Int
+    /// The shares of hierarchies through which the reader sees the zone, sorted; nil: the reader sees all of it. It is a guess,
+    /// and what is read with the page decides.
+    package var hierarchies: [ShareNumber]?
 
     /// The place in one zone's feed from which a device asks for changes.
     package struct Position: Sendable, Equatable {
@@ -28,11 +31,15 @@ package struct ZonePageQuery: Sendable {
         /// During a first fetch of several pages: the zone's number when the fetch began. Deletions up to it are older
         /// than anything the device has, so the rules leave them out. Otherwise 0.
         package let begunAt: ChangeNumber
+        /// Through which shares of hierarchies the reader saw the zone (``ShareAccess/viewMark``); nil: the reader saw all of
+        /// it.
+        package var view: UInt64?
 
-        package init(zone: ZoneID, number: ChangeNumber, begunAt: ChangeNumber = 0) {
+        package init(zone: ZoneID, number: ChangeNumber, begunAt: ChangeNumber = 0, view: UInt64? = nil) {
             self.zone = zone
             self.number = number
             self.begunAt = begunAt
+            self.view = view
         }
     }
 
@@ -89,6 +96,8 @@ package struct ZonePageRead: Sendable {
     package var lastRemoval: ZoneRemovalReason?
     /// By growing change number. There may be more than the query's bounds allow; the rules cut them (`ZonePage`).
     package var records: [RecordState]
+    /// Instead of ``records``, if the query is for hierarchies: by growing number.
+    package var events: [HierarchyEvent] = []
     /// Whether there are records past the last one in ``records``.
     package var hasMore: Bool
     /// Where the read ended because it had looked at too much: up to this number, ``records`` has all that the

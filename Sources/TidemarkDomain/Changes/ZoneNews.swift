@@ -24,7 +24,8 @@ package struct ZoneNews: Sendable {
     package init?(of changes: ZoneChanges, before: ZoneState?, store: StoreIncarnation) {
         guard let before, before.id == changes.zone, changes.changeNumber > before.changeNumber,
             !changes.records.isEmpty, changes.records.count <= Self.recordsMax,
-            changes.sharing.isEmpty, !changes.records.contains(where: { Share.isType($0.type) }),
+            changes.sharing.isEmpty, changes.shareRecords.isEmpty,
+            !changes.records.contains(where: { Share.isType($0.type) }),
             changes.records.reduce(0, { $0 + $1.fields.byteCount }) <= Self.bytesMax
         else { return nil }
         self.init(store: store, before: before, changeNumber: changes.changeNumber, records: changes.records)

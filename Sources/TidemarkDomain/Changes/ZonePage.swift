@@ -16,6 +16,11 @@ package struct ZonePage: Sendable, Equatable {
     /// none.
     package var clientToken: [UInt8] = []
 
+    /// The same page, with records that say more.
+    package func with(entries: [RecordState]) -> ZonePage {
+        ZonePage(entries: entries, zone: zone, token: token, moreComing: moreComing, clientToken: clientToken)
+    }
+
     /// Cuts what was read to a page, or says why there is none.
     ///
     /// The first of these failures wins: `feedUnavailable`; the zone is missing;
@@ -31,6 +36,11 @@ package struct ZonePage: Sendable, Equatable {
         guard query.isShared else { return make(of: read, for: query, viewer: viewer, store: store) }
         if query.isAhead { return make(of: read, for: query.read(by: nil), viewer: viewer, store: store) }
         guard read.zone != nil, let reader = query.reader?.sharing(read.sharing) else { return .failure(.zoneNotFound) }
+        if let access = reader.share, !access.readsEverything {
+            return make(ofHierarchies: read, for: query, seenBy: access, viewer: viewer, store: store)
+        }
+        // The zone was shared as a whole since it was looked at: it is asked for again.
+        guard query.hierarchies == nil else { return .failure(.zoneBusy) }
         // Who reads everything is given the owner's page, and no record is looked at once more.
         let filter = reader.share?.readsEverything == true ? nil : reader
         return make(of: read, for: query.read(by: filter), viewer: viewer, store: store)
@@ -47,7 +57,9 @@ package struct ZonePage: Sendable, Equatable {
             let numbers = zone.oldestTokenNumber...max(zone.oldestTokenNumber, zone.changeNumber)
             // A first fetch needs no tombstones from before it began, so it goes on where they are forgotten.
             let told = max(position.number, position.begunAt)
-            guard position.zone == zone.id, numbers.contains(told) else { return .failure(.tokenExpired) }
+            guard position.zone == zone.id, position.view == nil, numbers.contains(told) else {
+                return .failure(.tokenExpired)
+            }
         }
         // If a store said that there is more and got nowhere, the client would fetch for ever.
         if read.records.isEmpty, read.hasMore, read.passedTo ?? 0 <= query.start { return .failure(.serverFault) }

@@ -71,6 +71,16 @@ package struct RecordAccess: Hashable, Sendable {
         }
     }
 
+    /// Whether the caller sees the zone through shares of hierarchies: then what may be done depends on a record's place.
+    package var seesHierarchies: Bool { scope == .shared && share?.readsEverything == false }
+
+    /// Whether the caller may make the record. In a shared hierarchy the share of its parent decides, which is asked where
+    /// the parent is known.
+    package func mayCreate(_ save: RecordSave) -> Bool {
+        if seesHierarchies { return save.parent.setsParent && share?.isParticipant == true }
+        return effectivePermission(on: RecordPlace(type: save.type, creator: nil)).contains(.create)
+    }
+
     /// The roles that the caller has for a record of the public database: the built-in ones and the container's own.
     func roles(on place: RecordPlace) -> Set<Role> {
         guard let user else { return [.world] }

@@ -16,6 +16,10 @@ package struct QueryPageQuery: Sendable {
     package let mayMark: Bool
     /// What of the shares of the query's zone is read with the page.
     package let sharing: SharingRead
+    /// The shares of hierarchies through which the caller sees the zone, sorted: only what they cover is found. Nil: the caller
+    /// sees all of it. It is what was read before; what is read with the page decides. To such a caller a root has no parent
+    /// neither a condition nor an order tells one.
+    package var hierarchies: [ShareNumber]?
 
     package init(
         database: DatabaseID, query: Query, fields: QueryFields = .unknown, after: QueryPosition? = nil,
@@ -42,6 +46,16 @@ package struct QueryMatch: Sendable, Equatable {
         self.zone = zone
         self.zoneName = zoneName
         self.record = record
+    }
+}
+
+extension QueryMatch {
+    /// The same; the root of a shared hierarchy says so.
+    ///
+    /// - Parameter hidesParents: whether the caller sees the zone through hierarchies.
+    fileprivate func namingRoot(in sharing: ZoneSharing?, hidesParents: Bool) -> QueryMatch {
+        guard let sharing, sharing.hasHierarchies, let named = sharing.namingRoots([record]).first else { return self }
+        return QueryMatch(zone: zone, zoneName: zoneName, record: hidesParents ? named.withoutRootParent : named)
     }
 }
 
@@ -94,18 +108,21 @@ package struct QueryPage: Sendable, Equatable {
         guard isTypeKnown else {
             return .failure(QueryRefusal(.recordTypeUnknown, subject: page.query.recordType))
         }
+        let hidesParents = page.hierarchies != nil
+        let matches = read.matches.map { $0.namingRoot(in: read.sharing, hidesParents: hidesParents) }
         var cursor: QueryCursor?
         if read.hasMore {
             // If a store said that there is more and returned nothing, the client would ask for ever.
-            guard let last = read.matches.last else { return .failure(QueryRefusal(.serverFault)) }
+            guard let last = matches.last else { return .failure(QueryRefusal(.serverFault)) }
             let position = QueryOrder(page.query).position(of: last.record, in: last.zoneName)
             cursor = QueryCursor(
                 store: store, database: page.database, viewer: access.viewer, query: page.query, position: position)
         }
-        // In the other databases the query itself was narrowed to what may be read.
-        guard access.scope == .shared, access.share?.readsEverything != true else {
-            return .success(QueryPage(matches: read.matches, cursor: cursor))
+        // The caller sees the zone through other shares than those whose records were found: ask again.
+        if let share = access.share, page.hierarchies != (share.readsEverything ? nil : share.hierarchies) {
+            return .failure(QueryRefusal(.zoneBusy))
         }
-        return .success(QueryPage(matches: read.matches.filter { access.mayRead($0.record) }, cursor: cursor))
+        // The query itself was narrowed to what may be read.
+        return .success(QueryPage(matches: matches, cursor: cursor))
     }
 }

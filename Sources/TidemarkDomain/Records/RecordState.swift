@@ -30,11 +30,17 @@ package final class RecordState: @unchecked Sendable {
     /// What made this version; nil: it is not known, or was not read. It is no part of the version: two are equal
     /// whatever made them.
     package private(set) var cause: ChangeCause?
+    /// The living share of a hierarchy that covers the record; nil: none does, or it was not read. It is no part of the version
+    /// either: a record gets another share without a change when one of its ancestors moves.
+    package let share: ShareNumber?
+    /// Of the root of a hierarchy: the name of its living CKShare record. It is read with the record, as ``share`` is.
+    package let shareName: String?
 
     package init(
         name: String, type: String, fields: FieldMap, changeNumber: ChangeNumber, isDeleted: Bool, parent: String?,
         createdAt: Timestamp, createdBy: UserID, createdByDevice: DeviceID, modifiedAt: Timestamp, modifiedBy: UserID,
-        batchEnd: ChangeNumber, cause: ChangeCause? = nil
+        batchEnd: ChangeNumber, cause: ChangeCause? = nil, share: ShareNumber? = nil,
+        shareName: String? = nil
     ) {
         self.name = name
         self.type = type
@@ -49,6 +55,8 @@ package final class RecordState: @unchecked Sendable {
         self.modifiedBy = modifiedBy
         self.batchEnd = batchEnd
         self.cause = cause
+        self.share = share
+        self.shareName = shareName
     }
 
     /// The version that a save makes of the record, without its change number.
@@ -58,7 +66,26 @@ package final class RecordState: @unchecked Sendable {
         RecordState(
             name: name, type: type, fields: fields, changeNumber: 0, isDeleted: isDeleted, parent: parent,
             createdAt: createdAt, createdBy: createdBy, createdByDevice: createdByDevice, modifiedAt: modifiedAt,
-            modifiedBy: modifiedBy, batchEnd: 0)
+            modifiedBy: modifiedBy, batchEnd: 0, share: share, shareName: shareName)
+    }
+
+    /// The same version, in this place of the zone's shared hierarchies.
+    package func covered(by share: ShareNumber?, asRootOf shareName: String? = nil) -> RecordState {
+        guard share != self.share || shareName != self.shareName else { return self }
+        return RecordState(
+            name: name, type: type, fields: fields, changeNumber: changeNumber, isDeleted: isDeleted, parent: parent,
+            createdAt: createdAt, createdBy: createdBy, createdByDevice: createdByDevice, modifiedAt: modifiedAt,
+            modifiedBy: modifiedBy, batchEnd: batchEnd, cause: cause, share: share,
+            shareName: shareName)
+    }
+
+    /// As somebody is shown it who sees it through a share of a hierarchy: a root's own parent is outside.
+    package var withoutRootParent: RecordState {
+        guard shareName != nil, parent != nil else { return self }
+        return RecordState(
+            name: name, type: type, fields: fields, changeNumber: changeNumber, isDeleted: isDeleted, parent: nil,
+            createdAt: createdAt, createdBy: createdBy, createdByDevice: createdByDevice, modifiedAt: modifiedAt,
+            modifiedBy: modifiedBy, batchEnd: batchEnd, cause: cause, share: share, shareName: shareName)
     }
 
     /// the date of the next version. It is later than those of all versions until now, even if the clock stood

@@ -20,23 +20,23 @@ enum PlannedDelete: Sendable {
 /// proportion to all that they reach. If a save and a delete
 /// exclude each other, the save wins: nothing is lost.
 struct RecordsPlan {
-    private(set) var saves: [PlannedSave]
+    var saves: [PlannedSave]
     private(set) var deletes: [PlannedDelete]
     /// Tombstones of records that are deleted with those of the request. A record that the request saves is
     /// among them if it then refers to a deleted one: it is saved, then deleted.
     private(set) var cascade: [RecordState] = []
-    /// What becomes of the zone's share, if the request saves its CKShare record and that save is not refused.
-    private(set) var share: SharePlan?
+    /// What becomes of shares, by the places of the saves of their CKShare records. It counts if the save is not refused.
+    var shares: [Int: SharePlan] = [:]
 
     /// - Parameter use: of the zone's database, as it is now; nil if there is no quota.
     init(_ request: RecordsRequest, on table: ZoneTable, use: StorageUse?, limits: Limits, now: Timestamp) {
         let rules = SaveRules(request: request, limits: limits, now: now)
-        var share: SharePlan?
-        saves = request.saves.map { save in
+        var shares: [Int: SharePlan] = [:]
+        saves = request.saves.enumerated().map { index, save in
             guard let said = save.share else { return rules.plan(save, on: table) }
-            return rules.plan(save, of: said, on: table, sharing: &share)
+            return rules.plan(save, of: said, on: table, sharing: &shares[index])
         }
-        self.share = share
+        self.shares = shares
         deletes = request.deletes.map { name in
             guard RecordName.isValid(name, limits: limits) else {
                 // nobody deletes a user record.
@@ -46,7 +46,9 @@ struct RecordsPlan {
         }
         if table.references.isCounted { refuseTooManyReferences(table, limits: limits) }
         if let use { refuseOverQuota(table, use, tellsUse: request.access.scope == .private) }
-        if request.saves.contains(where: { $0.parent.setsParent }) { refuseBadParents(request, table, rules) }
+        repeat {
+            if request.saves.contains(where: { $0.parent.setsParent }) { refuseBadParents(request, table, rules) }
+        } while refuseHierarchies(request, table, rules)
         if !request.deletes.isEmpty { planCascade(request, table, rules) }
     }
 
@@ -83,7 +85,7 @@ struct RecordsPlan {
                 guard request.saves[index].parent.setsParent, let record = saves[index].record else { return nil }
                 // A parent that stays needs no right: it is known to be there.
                 if let parent = record.parent, parent != table.living(record.name)?.parent,
-                    let reason = rules.refusal(ofParent: graph.record(parent))
+                    let reason = rules.refusal(ofParent: graph.record(parent), isNew: table.living(parent) == nil)
                 {
                     return (index, causes.failure(of: index, after: parent, saves) ?? ItemFailure(reason))
                 }
@@ -176,12 +178,16 @@ struct RecordsPlan {
             // what somebody else refers with, and keeps from being deleted, keeps nobody else's record. A chain
             // could spare one record in each round, so after some rounds all that could be in the way are spared.
             let named = Set(roots.values)
+            // a participant's delete takes no root along.
+            let kept =
+                isPrivate ? [] : reach.names.filter { !named.contains($0) && table.hierarchies?.isRoot($0) == true }
             let foreign =
                 isPrivate
                 ? []
-                : (roundCount > 8 ? graph.withChildren(reach) : graph.parents(in: reach)).filter { name in
-                    !named.contains(name) && graph.record(name).map(rules.mayChange) == false
-                }
+                : kept
+                    + (roundCount > 8 ? graph.withChildren(reach) : graph.parents(in: reach)).filter { name in
+                        !named.contains(name) && graph.record(name).map(rules.mayChange) == false
+                    }
             guard foreign.isEmpty else {
                 spared.formUnion(foreign)
                 continue

@@ -109,6 +109,11 @@ extension ZoneRead {
         storedBytesMax = limits.storedBytesMax
         namedZoneKeyIDs = needs.zoneKeyIDs
         hasRepeats = needs.hasRepeats
+        if !needs.moved.isEmpty {
+            movedNames = needs.existing(needs.moved)
+            belowMax = limits.shareSubtreeMax
+        }
+        sharesHierarchy = needs.sharesHierarchy
         assetClaimants = Array(needs.claimants)
     }
 }
@@ -129,6 +134,8 @@ private struct ZoneNeeds {
     var users: Set<UserID> = []
     var sharing = SharingRead.nothing
     var zoneKeyIDs: Set<[UInt8]> = []
+    var moved: [String] = []
+    var sharesHierarchy = false
 
     init(limits: Limits) {
         self.limits = limits
@@ -163,6 +170,14 @@ private struct ZoneNeeds {
         if case .set(let parent) = save.parent { parents.append(parent) }
         // the public database has no shares.
         if save.isShare, request.access.scope != .public { sharing = .whole }
+        if request.access.scope != .public {
+            if save.parent != .unchanged { moved.append(save.name) }
+            if let root = save.share?.rootName {
+                sharesHierarchy = true
+                moved.append(root)
+                names.append(root)
+            }
+        }
         if !save.assets.isEmpty { take(save.assets, of: request) }
         if !save.zoneKeyIDs.isEmpty { zoneKeyIDs.formUnion(save.zoneKeyIDs) }
         if save.fields.mayNameOthers { takeReferences(of: save) }

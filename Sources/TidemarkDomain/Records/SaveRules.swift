@@ -49,12 +49,14 @@ struct SaveRules {
             return .refuse(ItemFailure(reason, serverRecord: current, serverZone: current.map { _ in table.zone }))
         case .create:
             // every user may create their own user record, whatever the grants are.
-            guard save.isOwnUser || permissions(onNew: save.type).contains(.create) else {
+            guard save.isOwnUser || request.access.mayCreate(save) else {
                 return .refuse(ItemFailure(.createNotPermitted))
             }
             return limiting(create(save, over: previous), save, on: table)
         case .update:
             guard let current else { preconditionFailure("an update without a record") }
+            // Whoever guesses the parent's name is answered as for any other.
+            if hidesParent(of: current), save.parent.setsParent { return .refuse(ItemFailure(.notPermitted)) }
             return limiting(update(current, by: save), save, on: table)
         }
     }
@@ -64,12 +66,16 @@ struct SaveRules {
     private func refusal(of save: RecordSave, overForeign current: RecordState) -> FailureReason {
         guard !permissions(on: current).contains(.read) else { return .notPermitted }
         if case .refuse(let reason) = request.policy.verdict(tag: save.tag, current: nil) { return reason }
-        return permissions(onNew: save.type).contains(.create) ? .notPermitted : .createNotPermitted
+        return request.access.mayCreate(save) ? .notPermitted : .createNotPermitted
     }
 
     /// Why a record cannot become the parent of the user's record; nil if it can. The child keeps its parent
     /// from being deleted, so it takes the right to change the parent.
-    func refusal(ofParent parent: RecordState?) -> FailureReason? {
+    ///
+    /// - Parameter isNew: whether the request makes the parent. In a shared hierarchy that is the user's, wherever it comes
+    ///   to be: its own parent is asked too.
+    func refusal(ofParent parent: RecordState?, isNew: Bool) -> FailureReason? {
+        if isNew, let parent, request.access.seesHierarchies { return Share.isType(parent.type) ? .shareInvalid : nil }
         guard let parent, permissions(on: parent).contains(.read) else { return .parentMissing }
         // otherwise a child would keep its owner from ending the share.
         if Share.isType(parent.type) { return .shareInvalid }
@@ -94,7 +100,8 @@ struct SaveRules {
     /// - Parameter isChange: whether there is a new version even if no field is another.
     func update(_ current: RecordState, by save: RecordSave, isChange: Bool = false) -> PlannedSave {
         let fields = current.fields.merging(save.fields)
-        let parent = save.parent.applied(to: current.parent)
+        // To the user it has none, so to remove it changes nothing.
+        let parent = hidesParent(of: current) ? current.parent : save.parent.applied(to: current.parent)
         if !isChange, fields == current.fields, parent == current.parent { return .keep(current) }
         return .write(
             current.version(fields, parent: parent, at: current.nextDate(at: now), by: request.user), over: current)
@@ -106,6 +113,7 @@ struct SaveRules {
         if record.fields.byteCount > limits.recordBytesMax {
             return .refuse(ItemFailure(.recordTooLarge, within: limits, count: record.fields.byteCount))
         }
+        if let reason = refusalOfMove(of: record, over: old, on: table) { return .refuse(ItemFailure(reason)) }
         if record.fields.refersElsewhere { return .refuse(ItemFailure(.referenceElsewhere)) }
         if let count = tooManyTargets(of: record, save, over: old) {
             return .refuse(ItemFailure(.tooManyTargets, within: limits, count: count))
@@ -115,6 +123,19 @@ struct SaveRules {
         }
         if !save.zoneKeyIDs.allSatisfy(table.zoneKeyIDs.contains) { return .refuse(ItemFailure(.zoneKeyUnknown)) }
         return plan
+    }
+
+    /// Whether the record is a root whose own parent the user is not told. It stays, whatever they save.
+    private func hidesParent(of current: RecordState) -> Bool {
+        request.access.seesHierarchies && current.shareName != nil
+    }
+
+    /// a participant moves no root, and nothing out of every share.
+    private func refusalOfMove(
+        of record: RecordState, over old: RecordState?, on table: ZoneTable
+    ) -> FailureReason? {
+        guard request.access.seesHierarchies, let old, !old.isDeleted, old.parent != record.parent else { return nil }
+        return record.parent == nil || table.hierarchies?.isRoot(record.name) ?? true ? .notPermitted : nil
     }
 
     /// how many targets the record would have; nil if it may have them. A record that has more already, from a
@@ -135,6 +156,14 @@ struct SaveRules {
         if request.access.scope == .shared, Share.isType(current.type) {
             return table.isUnread(name) ? .refuse(refusalOfUnread.reason) : .leave(current.touched(at: now))
         }
+        // participants delete no root.
+        if request.access.seesHierarchies, table.hierarchies?.isRoot(name) ?? true { return .refuse(.notPermitted) }
+        // the root gets a new version, so it must have been read.
+        if Share.isType(current.type), let root = table.shares?.sharing.livingShare(named: name)?.rootName,
+            table.isUnread(root)
+        {
+            return .refuse(refusalOfUnread.reason)
+        }
         return mayChange(current) ? .write(tombstone(of: current)) : .refuse(.notPermitted)
     }
 
@@ -147,10 +176,6 @@ struct SaveRules {
 
     private func permissions(on record: RecordState) -> Permissions {
         request.access.effectivePermission(on: RecordPlace(of: record))
-    }
-
-    private func permissions(onNew type: String) -> Permissions {
-        request.access.effectivePermission(on: RecordPlace(type: type, creator: nil))
     }
 
     /// The tombstone that a deleted record leaves.

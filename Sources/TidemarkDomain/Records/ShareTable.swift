@@ -30,10 +30,13 @@ struct ShareTable: Sendable {
     }
 
     /// a CKShare record and its share end together, whatever deletes the record.
-    mutating func follow(_ version: RecordState) {
+    ///
+    /// - Returns: the share that ended; nil: none.
+    mutating func follow(_ version: RecordState) -> ShareNumber? {
         guard version.isDeleted, Share.isType(version.type),
             let ending = sharing.ending(shareNamed: version.name, at: version.changeNumber)
-        else { return }
+        else { return nil }
         take(ending)
+        return ending.share
     }
 }

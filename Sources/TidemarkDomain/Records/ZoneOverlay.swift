@@ -102,6 +102,10 @@ package final class ZoneOverlay {
     /// request by which the user left.
     private func withoutAccess(_ request: RecordsRequest, now: Timestamp) -> RecordsOutcome {
         var outcome = request.outcomeWithoutAccess
+        // the repeat of a delete by which somebody left the share of a hierarchy. It says what was said before.
+        if request.saves.isEmpty, request.deletes.count == 1, request.declineIndex == nil, hasLeft(by: request) {
+            outcome.deletes[0] = .deleted
+        }
         guard let index = request.declineIndex, let changes = declining(request) else { return outcome }
         if let reason = table?.touchShare(changes, now: now) {
             outcome.deletes[index] = .failed(ItemFailure(reason))
@@ -110,6 +114,17 @@ package final class ZoneOverlay {
         movedBy.insert(request.memoryLife)
         remember(outcome, of: request)
         return outcome
+    }
+
+    private func hasLeft(by request: RecordsRequest) -> Bool {
+        guard let sharing = table?.shares?.sharing,
+            sharing.hasRow(of: request.user, inHierarchyNamed: request.deletes[0])
+        else { return false }
+        let memory = memories[request.memoryLife] ?? RequestMemory()
+        guard case .remembered(let bytes) = memory.recall(request.id, epoch: memoryEpoch, limits: limits),
+            let outcome = RecordsOutcome(decoding: bytes)
+        else { return false }
+        return outcome.saves.isEmpty && outcome.deletes == [.deleted]
     }
 
     /// How a request ends the invitation of its user. Nil if there is no invitation. Nil also if the request is a repeat,
@@ -138,7 +153,7 @@ package final class ZoneOverlay {
         let isAtomic = request.isCarriedOutAsWhole
         var plan = RecordsPlan(request, on: table, use: use, limits: limits, now: now)
         if isAtomic, plan.isRefusedInPart { plan.refuseWhole() }
-        return plan.carryOut(request, on: &table, asBatch: isAtomic)
+        return plan.carryOut(request, on: &table, asBatch: isAtomic, now: now)
     }
 
     private func remembered(_ bytes: [UInt8], of request: RecordsRequest) -> Result<RecordsOutcome, FailureReason> {
@@ -220,17 +235,21 @@ extension RecordsRequest {
 extension RecordsPlan {
     /// Writes what was not refused: saves first, then deletes and the records that they take along. Returns the outcome
     /// of each item.
-    func carryOut(_ request: RecordsRequest, on table: inout ZoneTable, asBatch: Bool) -> RecordsOutcome {
+    func carryOut(
+        _ request: RecordsRequest, on table: inout ZoneTable, asBatch: Bool, now: Timestamp
+    ) -> RecordsOutcome {
         let writeCount = writeCount
         let batchEnd = asBatch ? table.changeNumber + ChangeNumber(writeCount) : nil
         table.reserve(writeCount)
         let zone = table.zone
+        let (roots, before) = (table.hierarchies?.roots ?? [:], table.changeNumber)
         let outcome = RecordsOutcome(
-            saves: zip(saves, request.saves).map { plan, save in
-                switch plan {
+            saves: saves.indices.map { index in
+                let save = request.saves[index]
+                switch saves[index] {
                 case .write(let record, let old):
                     let number = table.write(record, over: old, batchEnd: batchEnd)
-                    if save.isShare { table.change(share?.changes(at: number)) }
+                    if save.isShare { table.change(shares[index]?.changes(at: number)) }
                     let content = request.content(of: record, savedBy: save, over: old, in: table)
                     return .saved(RecordMetadata(of: record, number, in: zone, content))
                 case .keep(let record):
@@ -246,7 +265,8 @@ extension RecordsPlan {
                     return .deleted
                 case .leave(let record):
                     let number = table.write(record, over: table[record.name], batchEnd: batchEnd)
-                    table.change(ShareVisitor(user: request.user).declining(in: table.shares?.sharing, at: number))
+                    let visitor = ShareVisitor(user: request.user, shareName: record.name)
+                    table.change(visitor.declining(in: table.shares?.sharing, at: number))
                     return .deleted
                 case .skip: return .deleted
                 case .refuse(let reason): return .failed(ItemFailure(reason))
@@ -254,7 +274,8 @@ extension RecordsPlan {
             })
         // these are in the feed, but not in the outcome.
         for tombstone in cascade { _ = table.write(tombstone, over: table[tombstone.name], batchEnd: batchEnd) }
-        return outcome
+        table.followRoots(roots, since: before, now: now, by: request.user)
+        return table.hierarchies == nil ? outcome : outcome.placed(in: table)
     }
 
     private var writeCount: Int {
@@ -295,5 +316,20 @@ extension RecordMetadata {
         self.init(
             zone: zone, changeNumber: changeNumber, createdAt: record.createdAt, createdBy: record.createdBy,
             modifiedAt: record.modifiedAt, modifiedBy: record.modifiedBy, content: content)
+    }
+}
+
+extension RecordsOutcome {
+    /// The same. Records that come with it say where they are in shared hierarchies, which is known once all is written.
+    fileprivate func placed(in table: ZoneTable) -> RecordsOutcome {
+        var outcome = self
+        for (index, save) in outcome.saves.enumerated() {
+            guard case .saved(var metadata) = save, case .record(let record) = metadata.content,
+                let placed = table[record.name], placed.changeNumber == record.changeNumber
+            else { continue }
+            metadata.content = .record(placed)
+            outcome.saves[index] = .saved(metadata)
+        }
+        return outcome
     }
 }

@@ -36,6 +36,15 @@ package struct ZoneRead: Sendable {
     package let users: [UserID]
     /// What must be read of the zone's shares.
     package var sharing = SharingRead.nothing
+    /// Records that may move, or be shared: in a zone with shared hierarchies all that is below them is read. Sorted,
+    /// each once.
+    package var movedNames: [String] = []
+    /// Whether a hierarchy may be shared that was not.
+    package var sharesHierarchy = false
+    /// How many records below the ``movedNames`` are read (`Limits.shareSubtreeMax`), and one more.
+    package var belowMax = 0
+    /// A change of shares for which CKShare records must be read.
+    package var action: ShareAction?
     /// References that deletions of the request may follow (`Limits.cascadeReferencesMax`). More: the cascade is cut.
     package let referencesFollowedMax: Int
     /// Relatives that may be read beside the named records: ancestors, references, children. More: they are cut.
@@ -123,6 +132,8 @@ package struct ZoneSnapshot: Sendable {
     package var roles: [UserID: Set<Role>] = [:]
     /// The zone's shares, if they were asked for and the zone lives.
     package var sharing: ZoneSharing?
+    /// What is read of shared hierarchies, if the zone has any.
+    package var hierarchies: ZoneHierarchies?
     /// What of ``Limits/sharingRowsMax`` the owner's account has, if all of the zone's shares were asked for.
     package var sharingRowCount = 0
     /// The storage use of the zone's database; nil if there is no quota.
@@ -155,18 +166,21 @@ extension ZoneSnapshot {
         return quotas.min().map { tombstoneBytes > $0 } ?? false
     }
 
-    /// How many relatives of the records that the read names were read with them: ancestors, children, and the holders of
-    /// references.
+    /// How many relatives of the records that the read names were read with them: ancestors, children, the holders of
+    /// references, and what is below those that may move.
     package func relativeCount(of read: ZoneRead) -> Int {
-        if read.isPlain { return 0 }
+        let belowCount = hierarchies?.below.count ?? 0
+        if read.isPlain { return belowCount }
         func count(_ names: [String: [String]]) -> Int { names.values.reduce(0) { $0 + $1.count } }
-        return max(0, records.count - read.recordNames.count) + count(children) + count(holders)
+        return max(0, records.count - read.recordNames.count) + count(children) + count(holders) + belowCount
     }
 
     /// Whether relatives are left out, because all that the requests reach together are too many. Several requests are
     /// then decided one after another. A single one is read again with a place, and refused in part if it still
     /// reaches too many.
-    package var areRelativesCut: Bool { isCascadeCut || areChildrenCut || areAncestorsCut }
+    package var areRelativesCut: Bool {
+        isCascadeCut || areChildrenCut || areAncestorsCut || hierarchies?.isCut == true
+    }
 
     /// Whether fields are left out that the requests of the read need, because they have too many bytes together.
     package func lacksFields(for read: ZoneRead) -> Bool {
@@ -222,6 +236,8 @@ package struct ZoneChanges: Sendable {
     package let assetUses: [AssetUse]
     /// How the zone's shares change, in this order.
     package let sharing: [SharingChanges]
+    /// Rows of what participants of hierarchies see, to insert or replace.
+    package let shareRecords: [ShareRecord]
 
     package init(
         database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber, records: [RecordState],
@@ -229,7 +245,7 @@ package struct ZoneChanges: Sendable {
         memories: [DeviceID: RequestMemory],
         references: ReferenceChanges = ReferenceChanges(), clientTokens: [DeviceID: [UInt8]] = [:],
         tokenUsers: [DeviceID: UserID] = [:], clientTokensMax: Int, participantTokensMax: Int = 0,
-        assetUses: [AssetUse] = [], sharing: [SharingChanges] = []
+        assetUses: [AssetUse] = [], sharing: [SharingChanges] = [], shareRecords: [ShareRecord] = []
     ) {
         self.database = database
         self.zone = zone
@@ -246,8 +262,16 @@ package struct ZoneChanges: Sendable {
         self.participantTokensMax = participantTokensMax
         self.assetUses = assetUses
         self.sharing = sharing
+        self.shareRecords = shareRecords
     }
 
     /// Whether there are only records and remembered outcomes. That is so for most saves.
-    package var isPlain: Bool { references.isEmpty && clientTokens.isEmpty && assetUses.isEmpty && sharing.isEmpty }
+    package var isPlain: Bool {
+        references.isEmpty && clientTokens.isEmpty && assetUses.isEmpty && sharing.isEmpty && shareRecords.isEmpty
+    }
+
+    /// Whether hierarchies of the zone are shared after the change; nil: that stays as it is.
+    package var hasHierarchies: Bool? {
+        sharing.contains { ($0.insertedShare ?? $0.updatedShare)?.isOfHierarchy ?? false } ? true : nil
+    }
 }

@@ -41,6 +41,8 @@ struct ZoneTable: Sendable {
     private(set) var references: ReferenceTable
     /// The zone's shares, if the group needs them. Most groups do not.
     private(set) var shares: ShareTable?
+    /// Which of its records shared hierarchies cover; nil: none is shared.
+    private(set) var hierarchies: HierarchyTable?
     /// What makes the changes that come next.
     var cause: ChangeCause?
 
@@ -59,10 +61,17 @@ struct ZoneTable: Sendable {
         zoneKeyIDs = snapshot.zoneKeyIDs
         unread = snapshot.unread
         shares = ShareTable(snapshot)
+        hierarchies = HierarchyTable(snapshot)
     }
 
-    /// The newest version of the record: its fields or its tombstone.
+    /// The newest version of the record: its fields or its tombstone. It says which share of a hierarchy covers it now.
     subscript(name: String) -> RecordState? {
+        guard let hierarchies else { return version(of: name) }
+        return version(of: name)?
+            .covered(by: hierarchies.share(of: name), asRootOf: hierarchies.shareName(ofRoot: name))
+    }
+
+    private func version(of name: String) -> RecordState? {
         if !newest.isEmpty, let index = newest[name] { return versions[index] }
         return records[name]
     }
@@ -148,7 +157,8 @@ struct ZoneTable: Sendable {
         changeNumber += 1
         version.place(at: changeNumber, batchEnd: batchEnd ?? changeNumber, cause: cause)
         replace(old, with: version)
-        shares?.follow(version)
+        hierarchies?.replace(old, with: version)
+        if let ended = shares?.follow(version) { hierarchies?.end(ended) }
         return changeNumber
     }
 
@@ -156,7 +166,32 @@ struct ZoneTable: Sendable {
 
     /// Takes in what the newest version of a CKShare record stands for.
     mutating func change(_ changes: SharingChanges?) {
-        if let changes { shares?.take(changes) }
+        guard let changes else { return }
+        shares?.take(changes)
+        if let share = changes.insertedShare, share.isOfHierarchy { hierarchies?.add(share) }
+    }
+
+    /// A CKShare record and the root of its hierarchy follow each other: a root that was deleted takes
+    /// its CKShare record along, and a root whose share has ended gets a new version.
+    ///
+    /// - Parameters:
+    ///   - roots: the roots of living shares before.
+    ///   - number: the zone's number before.
+    mutating func followRoots(
+        _ roots: [String: ShareNumber], since number: ChangeNumber, now: Timestamp, by user: UserID
+    ) {
+        guard !roots.isEmpty else { return }
+        for (root, share) in roots.sorted(by: { $0.key < $1.key }) {
+            guard let share = shares?.sharing.shares[share], let record = self[root] else { continue }
+            if record.isDeleted, share.isLiving {
+                let old = self[share.recordName]
+                let tombstone = old.flatMap { $0.isDeleted ? nil : $0.tombstone(at: now, by: user) }
+                _ = write(
+                    tombstone ?? .lostShare(named: share.recordName, at: now, by: user), over: old, batchEnd: nil)
+            } else if !record.isDeleted, !share.isLiving, record.changeNumber <= number, !isUnread(root) {
+                _ = write(record.touched(at: now), over: record, batchEnd: nil)
+            }
+        }
     }
 
     /// Gives the CKShare record of a share a new version, with which the share changes.
@@ -183,12 +218,18 @@ struct ZoneTable: Sendable {
         in database: DatabaseID, memories: [DeviceID: RequestMemory] = [:], clientTokens: [DeviceID: [UInt8]] = [:],
         tokenUsers: [DeviceID: UserID] = [:], limits: Limits
     ) -> ZoneChanges {
-        ZoneChanges(
-            database: database, zone: zone, changeNumber: changeNumber, records: changedRecords,
+        let covered = hierarchies.map { table in
+            table.rows(over: Dictionary(changedRecords.map { ($0.name, $0) }) { $1 }, after: changeNumber)
+        }
+        return ZoneChanges(
+            database: database, zone: zone, changeNumber: covered?.changeNumber ?? changeNumber,
+            // Of which shares roots are is not stored with them, because it ends with the share.
+            records: hierarchies == nil
+                ? changedRecords : changedRecords.map { $0.covered(by: $0.share, asRootOf: nil) },
             replaced: replaced, byteGrowth: byteGrowth, tombstoneGrowth: tombstoneGrowth, memories: memories,
             references: references.written, clientTokens: clientTokens, tokenUsers: tokenUsers,
             clientTokensMax: limits.clientTokensMax, participantTokensMax: limits.participantTokensMax,
-            assetUses: assetUses, sharing: shares?.changes ?? [])
+            assetUses: assetUses, sharing: shares?.changes ?? [], shareRecords: covered?.rows ?? [])
     }
 
     private mutating func replace(_ old: RecordState?, with record: RecordState) {

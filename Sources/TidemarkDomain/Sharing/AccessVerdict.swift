@@ -22,6 +22,8 @@ package enum AccessReason: Hashable, Sendable {
     case zoneNotShared
     /// The zone's share has ended.
     case shareEnded
+    /// Hierarchies of the zone are shared, and the record is in none of them.
+    case notCovered
     /// The user is not in the share.
     case notInvited
     /// The same, and the share is public: its URL lets the user in.
@@ -86,7 +88,11 @@ extension ZoneSharing {
     /// - Precondition: the visitor is not the owner, who has nothing in the shared database.
     fileprivate func reason(for visitor: ShareVisitor, on place: RecordPlace) -> AccessReason {
         precondition(isWhole)
-        guard let share = livingShare else { return shares.isEmpty ? .zoneNotShared : .shareEnded }
+        guard let share = place.share.flatMap({ shares[$0] }) ?? livingShare else {
+            if hasHierarchies { return .notCovered }
+            return shares.isEmpty ? .zoneNotShared : .shareEnded
+        }
+        let visitor = visitor.coming(to: share, with: secret(of: share))
         switch entry(of: visitor)?.entry {
         case .participant(let row):
             if place.type == Share.recordType { return .shareRecord(row.role) }
@@ -114,6 +120,7 @@ extension AccessReason {
         case .grants: "R-008"
         case .zoneNotShared: "R-010"
         case .shareEnded: "R-326"
+        case .notCovered: "R-302"
         case .notInvited: "R-316"
         case .mayJoin, .invited: "R-317"
         case .addressInvited: "R-976"
@@ -137,6 +144,7 @@ extension AccessReason {
                 + ". The schema grants these rights to them."
         case .zoneNotShared: "The zone is not shared."
         case .shareEnded: "The zone's share has ended."
+        case .notCovered: "Records of the zone are shared with all that is below them. The record is none of them."
         case .notInvited: "The zone is shared, but not with the account."
         case .mayJoin:
             "The account is not a participant. The share is public, so the account can join with its link."

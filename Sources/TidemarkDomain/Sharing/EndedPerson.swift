@@ -20,19 +20,27 @@ package struct EndedPerson: Hashable, Sendable {
 }
 
 extension ZoneSharing {
-    /// The person takes part in the living share no more, is not invited, waits for no answer and is blocked no more. Nil if
-    /// nothing of that is so.
+    /// The person takes part in a living share no more, is not invited, waits for no answer and is blocked no more. The next
+    /// call is about another share. Nil if nothing of that is so in any.
     ///
     /// The rows go, because an ended one would keep who the person was.
     func forgetting(_ person: EndedPerson, at number: ChangeNumber) -> SharingChanges? {
         precondition(isWhole)
-        guard let share = livingShare else { return nil }
-        let rows = rows(of: share.number).filter(person.owns)
-        let asked = (requests[share.number] ?? [:]).keys.filter(person.users.contains)
-        guard rows.contains(where: \.isLiving) || !asked.isEmpty else { return nil }
-        var changes = SharingChanges(share.number, at: number)
-        changes.forgotten = rows.map(\.id).sorted()
-        changes.droppedRequests = asked.sorted { $0.rawValue < $1.rawValue }
-        return changes
+        for share in livingShares where hasPlace(for: person, in: share) {
+            var changes = SharingChanges(share.number, at: number)
+            changes.forgotten = rows(of: share.number).filter(person.owns).map(\.id).sorted()
+            changes.droppedRequests = asked(by: person, in: share).sorted { $0.rawValue < $1.rawValue }
+            return changes
+        }
+        return nil
+    }
+
+    /// Whether the person takes part in a living share, is invited, has asked or is blocked.
+    func hasPlace(for person: EndedPerson, in share: Share) -> Bool {
+        rows(of: share.number).contains { $0.isLiving && person.owns($0) } || !asked(by: person, in: share).isEmpty
+    }
+
+    private func asked(by person: EndedPerson, in share: Share) -> [UserID] {
+        (requests[share.number] ?? [:]).keys.filter(person.users.contains)
     }
 }

@@ -18,6 +18,10 @@ package struct Share: Hashable, Sendable {
     package let number: ShareNumber
     /// The name of the CKShare record.
     package let recordName: String
+    /// The name of the root record of the hierarchy that is shared; nil: the whole zone is.
+    package let rootName: String?
+    /// The secret of the URL of a hierarchy's share. That of a whole zone's is ``ZoneSharing/secret``.
+    package var rootSecret: [UInt8]?
     /// What everybody with the URL may do.
     package var publicPermission: SharePermission
     /// Whether somebody with the URL who is not invited may ask for access.
@@ -27,11 +31,14 @@ package struct Share: Hashable, Sendable {
     package var endedNumber: ChangeNumber?
 
     package init(
-        number: ShareNumber, recordName: String = Share.zoneWideName,
-        publicPermission: SharePermission = .noAccess, allowsRequests: Bool = false, endedNumber: ChangeNumber? = nil
+        number: ShareNumber, recordName: String = Share.zoneWideName, rootName: String? = nil,
+        rootSecret: [UInt8]? = nil, publicPermission: SharePermission = .noAccess, allowsRequests: Bool = false,
+        endedNumber: ChangeNumber? = nil
     ) {
         self.number = number
         self.recordName = recordName
+        self.rootName = rootName
+        self.rootSecret = rootSecret
         self.publicPermission = publicPermission
         self.allowsRequests = allowsRequests
         self.endedNumber = endedNumber
@@ -50,6 +57,8 @@ package struct Share: Hashable, Sendable {
     }
 
     package var isLiving: Bool { endedNumber == nil }
+    /// Whether it shares a hierarchy, and not the whole zone.
+    package var isOfHierarchy: Bool { rootName != nil }
     /// Whether everybody with the URL may join.
     package var isPublic: Bool { publicPermission != .noAccess }
 }

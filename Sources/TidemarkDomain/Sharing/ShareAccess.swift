@@ -6,42 +6,75 @@
 package struct ShareAccess: Hashable, Sendable {
     /// Whether the zone is the user's own. Owners see it in their private database alone.
     package let isOwner: Bool
-    /// The user's part in the living share; nil: none that allows anything.
+    /// The user's part in the living share of the whole zone; nil: none that allows anything.
     private let part: SharePart?
+    /// The user's parts in living shares of hierarchies that allow anything.
+    private let parts: [ShareNumber: SharePart]
 
     package init(of user: UserID, in sharing: ZoneSharing) {
         isOwner = user == sharing.owner
-        part = sharing.livingShare.flatMap { share in
-            guard let row = sharing.row(of: user, in: share.number), row.hasAccepted else { return nil }
-            let permission = row.permission(in: share)
-            return permission == .noAccess
-                ? nil : SharePart(share: share.number, role: row.role, permission: permission)
+        part = sharing.livingShare.flatMap { SharePart(of: user, in: $0, of: sharing) }
+        var parts: [ShareNumber: SharePart] = [:]
+        for share in sharing.shares.values where share.isLiving && share.isOfHierarchy {
+            parts[share.number] = SharePart(of: user, in: share, of: sharing)
         }
+        self.parts = parts
     }
 
     /// Whether the user takes part in a living share. For one who does not, the zone is not in the shared database.
-    package var isParticipant: Bool { part != nil && !isOwner }
+    package var isParticipant: Bool { !isOwner && (part != nil || !parts.isEmpty) }
 
     /// Whether the user may read each record of the zone. Then nothing must be left out of what is read for them.
     package var readsEverything: Bool { isOwner || part != nil }
 
+    /// The shares of hierarchies in which the user takes part, in the order in which they were made. Their records are what
+    /// the user sees of the zone, unless the user reads everything.
+    package var hierarchies: [ShareNumber] { parts.keys.sorted() }
+
+    /// With which change of the zone the user's present part in a share of a hierarchy began. What left the share before that
+    /// was never visible to the user as one who takes part now. Nil: they take part in no such share.
+    package func acceptedNumber(in share: ShareNumber) -> ChangeNumber? { parts[share]?.acceptedNumber }
+
     /// Whether the user may change the share and its participants.
     package func mayChange(_ share: ShareNumber?) -> Bool {
-        isOwner || part.map { $0.share == share && $0.role == .administrator } ?? false
+        if isOwner { return true }
+        guard let share else { return false }
+        return (part?.share == share ? part : parts[share])?.role == .administrator
+    }
+
+    /// Whether the user takes part in the share.
+    package func takesPart(in share: ShareNumber) -> Bool { part?.share == share || parts[share] != nil }
+
+    /// Whether the user may create records somewhere in the zone.
+    package var mayWriteSomewhere: Bool {
+        isOwner || part?.permission == .readWrite || parts.values.contains { $0.permission == .readWrite }
     }
 
     /// What the user may do with a record of the zone. ``RecordAccess/effectivePermission(on:)`` asks it for each record.
     /// Whether the zone is in the user's list is ``isParticipant``, which SQL has a copy of (`SharedFeedStatements.access`).
     package func permission(on place: RecordPlace) -> Permissions {
-        isOwner ? .all : part?.permission(on: place) ?? []
+        if isOwner { return .all }
+        if let part { return part.permission(on: place) }
+        return place.share.flatMap { parts[$0] }?.permission(on: place) ?? []
     }
 }
 
-/// A participation in a living share, which covers every record of the zone.
+/// A participation in a living share, for the records that it covers.
 private struct SharePart: Hashable, Sendable {
     let share: ShareNumber
     let role: ParticipantRole
     let permission: SharePermission
+    /// With which change the participation began.
+    let acceptedNumber: ChangeNumber
+
+    /// Nil if the user may do nothing.
+    init?(of user: UserID, in share: Share, of sharing: ZoneSharing) {
+        guard let row = sharing.row(of: user, in: share.number), row.hasAccepted else { return nil }
+        let permission = row.permission(in: share)
+        guard permission != .noAccess else { return nil }
+        (self.share, role, self.permission) = (share.number, row.role, permission)
+        acceptedNumber = row.acceptedNumber ?? 0
+    }
 
     func permission(on place: RecordPlace) -> Permissions {
         guard place.type == Share.recordType else { return permission.permissions }

@@ -20,11 +20,29 @@ package enum ShareAction: Sendable {
     /// An operator ends the share of the zone, as its owner does by deleting the CKShare record.
     case end
 
-    /// What must be read to decide an action: the CKShare record with its share.
-    package static func read(of key: ZoneKey) -> ZoneRead {
+    /// What must be read to decide the action: the CKShare records with their shares.
+    package func read(of key: ZoneKey) -> ZoneRead {
         var read = ZoneRead(key: key, recordNames: [Share.zoneWideName], parentNames: [], lives: [])
         read.sharing = .whole
+        read.action = self
         return read
+    }
+
+    /// The CKShare records that it may change, and the roots of shares that it may end. Those of whole zones are read anyway.
+    package func recordNames(in sharing: ZoneSharing) -> [String] {
+        switch self {
+        case .accept(let visitor, _), .requestAccess(let visitor), .decline(let visitor):
+            return sharing.entryShares(of: visitor).filter(\.isOfHierarchy).map(\.recordName)
+        case .leave(let user):
+            return sharing.hierarchies.filter { sharing.row(of: user, in: $0.number)?.hasAccepted ?? false }
+                .map(\.recordName)
+        case .remove(let id):
+            return sharing.hierarchies.filter { sharing.participants[$0.number]?[id] != nil }.map(\.recordName)
+        case .forget(let person):
+            return sharing.hierarchies.filter { sharing.hasPlace(for: person, in: $0) }.map(\.recordName)
+        case .end:
+            return sharing.hierarchies.flatMap { [$0.recordName] + [$0.rootName].compactMap(\.self) }
+        }
     }
 }
 
@@ -83,38 +101,56 @@ extension ShareAction {
         case .decline(let visitor):
             return visitor.declining(in: sharing, at: number).flatMap { table?.touchShare($0, now: now) }
         case .leave(let user):
-            return sharing?.leaving(user, at: number).flatMap { table?.touchShare($0, now: now) }
+            // whoever leaves the zone leaves all of its shares, each with a change of its own.
+            while let changes = table?.shares?.sharing.leaving(user, at: (table?.changeNumber ?? 0) + 1) {
+                if let reason = table?.touchShare(changes, now: now) { return reason }
+            }
+            return nil
         case .remove(let id):
             return sharing?.removing(id, at: number).flatMap { table?.touchShare($0, now: now) }
         case .forget(let person):
-            return sharing?.forgetting(person, at: number).flatMap { table?.touchShare($0, now: now) }
+            // Each share has a change of its own.
+            while let changes = table?.shares?.sharing.forgetting(person, at: (table?.changeNumber ?? 0) + 1) {
+                if let reason = table?.touchShare(changes, now: now) { return reason }
+            }
+            return nil
         case .end:
-            if let sharing { table?.endShare(of: sharing.owner, now: now) }
+            guard let sharing else { return nil }
+            let roots = table?.hierarchies?.roots ?? [:]
+            let before = table?.changeNumber ?? 0
+            table?.endShares(of: sharing, now: now)
+            table?.followRoots(roots, since: before, now: now, by: sharing.owner)
             return nil
         }
     }
 }
 
 extension ZoneTable {
-    /// Ends the share of the zone with a tombstone of its CKShare record.
+    /// Ends the shares of the zone with tombstones of their CKShare records.
     ///
     /// A share may have lost its record. It ends as well: otherwise nobody could share the zone again.
-    fileprivate mutating func endShare(of owner: UserID, now: Timestamp) {
-        let record = self[Share.zoneWideName]
+    fileprivate mutating func endShares(of sharing: ZoneSharing, now: Timestamp) {
+        for name in [Share.zoneWideName] + sharing.hierarchies.map(\.recordName) {
+            endShare(named: name, of: sharing.owner, now: now)
+        }
+    }
+
+    private mutating func endShare(named name: String, of owner: UserID, now: Timestamp) {
+        let record = self[name]
         let isLiving = record?.isDeleted == false
-        guard isLiving || shares?.sharing.livingShare != nil else { return }
+        guard isLiving || shares?.sharing.livingShare(named: name) != nil else { return }
         // A record of another type does not belong to a share.
         if isLiving, let record, !Share.isType(record.type) { return }
-        let tombstone = record?.tombstone(at: now, by: owner) ?? .lostShare(at: now, by: owner)
+        let tombstone = record?.tombstone(at: now, by: owner) ?? .lostShare(named: name, at: now, by: owner)
         _ = write(tombstone, over: record, batchEnd: nil)
     }
 }
 
 extension RecordState {
     /// The tombstone of a CKShare record of which nothing is left.
-    fileprivate static func lostShare(at now: Timestamp, by owner: UserID) -> RecordState {
+    static func lostShare(named name: String, at now: Timestamp, by owner: UserID) -> RecordState {
         RecordState(
-            name: Share.zoneWideName, type: Share.recordType, fields: FieldMap(), changeNumber: 0, isDeleted: true,
+            name: name, type: Share.recordType, fields: FieldMap(), changeNumber: 0, isDeleted: true,
             parent: nil, createdAt: now, createdBy: owner, createdByDevice: .nobody, modifiedAt: now,
             modifiedBy: owner, batchEnd: 0)
     }

@@ -9,6 +9,8 @@ package struct ShareMetadata: Sendable {
     /// The CKShare record.
     package let record: RecordState
     package let share: ShownShare
+    /// The root record of a hierarchy, if it was asked for.
+    package var root: RecordState?
     /// What the visitor is, or would be.
     package let role: ParticipantRole
     package let status: ParticipantStatus
@@ -28,7 +30,7 @@ package struct ShareMetadata: Sendable {
     }
 
     /// What it takes in an answer, roughly.
-    package var byteCount: Int { record.fields.byteCount + share.byteCount }
+    package var byteCount: Int { record.fields.byteCount + share.byteCount + (root?.fields.byteCount ?? 0) }
 }
 
 /// By what somebody looks up a person whom they want to invite.

@@ -12,6 +12,7 @@
 // From what is stored. As with other records, a user who may not change the share is told nothing else about it:
 //  4. notShareAdministrator R-313
 //  5. zoneNotShareable      R-304: the zone lacks the capability
+//     zoneIsShared, zoneHasHierarchies   R-304: it is shared in the other way
 //  6. recordExists          R-304: the zone is shared, and the client does not know it
 //     recordChanged, recordMissing  . Tags are compared under every policy, unless the save is
 //                           about nothing but fields of a living share
@@ -20,6 +21,8 @@
 //  9. participantsFixed     R-309: somebody is added or removed while the share is public
 // 10. tooManyBlocked        R-974
 // 11. tooMuchShared         R-783: the owner's account has no room for what is added
+// Between 6 and 7, of the share of a hierarchy: shareRootMissing, alreadyShared, tooManyHierarchies. Last come
+// alreadyShared and hierarchyTooLarge of what is above and below the root (`RecordsPlan+Hierarchies`).
 // What else can be wrong with the record itself is in `RecordsRules`.
 
 /// What a save of a CKShare is decided on.
@@ -72,18 +75,31 @@ extension ShareSave {
         let zone = context.zone
         let capabilities = ZoneCapabilities.of(
             zoneNamed: zone.key.name, in: .private, encryptedBy: zone.encryptionScope)
-        guard capabilities.contains(.zoneWideSharing) else { return .zoneNotShareable }
+        let isZoneWide = Share.isZoneWide(named: recordName)
+        guard capabilities.contains(isZoneWide ? .zoneWideSharing : .sharing) else { return .zoneNotShareable }
+        if current == nil, isZoneWide, context.sharing.hasHierarchies { return .zoneHasHierarchies }
+        if current == nil, !isZoneWide, context.sharing.livingShare != nil { return .zoneIsShared }
         // A save that would make the share sets its participants, whatever it says of them.
         let comparesTags = !isAboutFields || current == nil
         let policy: SavePolicy = comparesTags ? .ifServerRecordUnchanged : context.policy
         if case .refuse(let reason) = policy.verdict(tag: tag, current: context.currentTag) { return reason }
-        return nil
+        return isZoneWide ? nil : refusalOfRoot(over: current, in: context.sharing)
+    }
+
+    ///
+    private func refusalOfRoot(over current: Share?, in sharing: ZoneSharing) -> FailureReason? {
+        if let current { return rootName == nil || rootName == current.rootName ? nil : .shareRootMissing }
+        guard let rootName else { return .shareRootMissing }
+        return sharing.hierarchy(rootNamed: rootName) == nil ? nil : .alreadyShared
     }
 
     private func plan(
         over current: Share?, in context: ShareSaveContext, limits: Limits
     ) -> Result<SharePlan, FailureReason> {
         let sharing = context.sharing
+        if current == nil, rootName != nil, sharing.hierarchies.count >= limits.hierarchiesMax {
+            return .failure(.tooManyHierarchies)
+        }
         let before = current?.publicPermission ?? .noAccess
         let after = publicPermission ?? before
         let rows = current.flatMap { sharing.participants[$0.number] } ?? [:]
@@ -99,13 +115,21 @@ extension ShareSave {
         }.map { participants, requests in
             let revived = Set(participants.updated.map(\.id))
             return SharePlan(
-                current: current, recordName: recordName, publicPermission: after,
+                current: current, recordName: recordName, rootName: current?.rootName ?? rootName,
+                publicPermission: after,
                 allowsRequests: allowsRequests ?? current?.allowsRequests ?? false, participants: participants,
                 requests: requests,
                 forgotten: current.map { sharing.forgettableRows(of: $0.number, but: revived, limits: limits) } ?? [],
                 forgottenShares: current == nil ? sharing.forgettableShares(limits: limits) : [],
-                insertedSecret: sharing.secret == nil ? context.freshSecret : nil)
+                insertedSecret: needsSecret(over: current, in: sharing) ? context.freshSecret : nil)
         }
+    }
+}
+
+extension ShareSave {
+    /// a zone keeps its secret. So does the root of a hierarchy: the store keeps the one that it has.
+    fileprivate func needsSecret(over current: Share?, in sharing: ZoneSharing) -> Bool {
+        Share.isZoneWide(named: recordName) ? sharing.secret == nil : current == nil
     }
 }
 
@@ -114,6 +138,7 @@ package struct SharePlan: Sendable, Equatable {
     /// The living share that the save changes; nil: it makes a new one.
     package let current: Share?
     let recordName: String
+    let rootName: String?
     let publicPermission: SharePermission
     let allowsRequests: Bool
     let participants: ParticipantsPlan
@@ -161,6 +186,7 @@ package struct SharePlan: Sendable, Equatable {
 
     private func row(numbered number: ShareNumber) -> Share {
         Share(
-            number: number, recordName: recordName, publicPermission: publicPermission, allowsRequests: allowsRequests)
+            number: number, recordName: recordName, rootName: rootName, rootSecret: current?.rootSecret,
+            publicPermission: publicPermission, allowsRequests: allowsRequests)
     }
 }

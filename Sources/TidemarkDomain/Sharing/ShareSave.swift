@@ -14,9 +14,12 @@ package struct ShareSave: Sendable, Equatable {
     package let allowsRequests: Bool?
     /// What is answered those who have asked.
     package let answers: AccessAnswers
+    /// The name of the root of the hierarchy that a first save shares. Later it is the same, or nil.
+    package let rootName: String?
 
     package init(
-        recordName: String = Share.zoneWideName, tag: ChangeTag?, publicPermission: SharePermission? = nil,
+        recordName: String = Share.zoneWideName, rootName: String? = nil, tag: ChangeTag?,
+        publicPermission: SharePermission? = nil,
         participants: [ParticipantSave]? = nil, allowsRequests: Bool? = nil, answers: AccessAnswers = AccessAnswers()
     ) {
         self.recordName = recordName
@@ -25,6 +28,7 @@ package struct ShareSave: Sendable, Equatable {
         self.participants = participants
         self.allowsRequests = allowsRequests
         self.answers = answers
+        self.rootName = rootName
     }
 
     /// Whether it invites somebody by a one-time link.
@@ -39,7 +43,8 @@ package struct ShareSave: Sendable, Equatable {
                     id: entry.id, person: .link(secret()), role: entry.role, permission: entry.permission)
         }
         return ShareSave(
-            recordName: recordName, tag: tag, publicPermission: publicPermission, participants: participants,
+            recordName: recordName, rootName: rootName, tag: tag, publicPermission: publicPermission,
+            participants: participants,
             allowsRequests: allowsRequests, answers: answers)
     }
 
@@ -108,7 +113,13 @@ extension ShareSave {
         if scope == .public { return .wrongDatabase }
         if zone == ZoneName.default { return .zoneNotShareable }
         //
-        guard recordName == Share.zoneWideName else { return .hierarchiesUnavailable }
+        if recordName != Share.zoneWideName {
+            guard limits.servesHierarchies else { return .hierarchiesUnavailable }
+            if let rootName, !RecordName.isValid(rootName, limits: limits) { return .shareRootMissing }
+            if rootName == recordName { return .shareRootMissing }
+        } else if rootName != nil {
+            return .shareRootMissing
+        }
         let entries = (participants ?? []).filter { $0.id != .owner }
         let areValid = entries.allSatisfy { $0.isValid(within: limits) }
         return areValid && Set(entries.map(\.id)).count == entries.count ? nil : .participantInvalid

@@ -9,10 +9,14 @@ package struct ShareVisitor: Sendable, Hashable {
     package let secret: [UInt8]?
     /// The secret of the one-time link with which they come, instead of the URL.
     package let linkSecret: [UInt8]?
+    /// The name of the CKShare record to which they come without a link; nil: of the whole zone.
+    package let shareName: String?
 
     package init(
-        user: UserID, addresses: Set<String> = [], secret: [UInt8]? = nil, linkSecret: [UInt8]? = nil
+        user: UserID, addresses: Set<String> = [], secret: [UInt8]? = nil, linkSecret: [UInt8]? = nil,
+        shareName: String? = nil
     ) {
+        self.shareName = shareName
         self.user = user
         self.addresses = addresses
         self.secret = secret
@@ -25,6 +29,11 @@ package struct ShareVisitor: Sendable, Hashable {
         case .zone(let secret): ShareVisitor(user: user, addresses: addresses, secret: secret)
         case .oneTime(let secret): ShareVisitor(user: user, addresses: addresses, linkSecret: secret)
         }
+    }
+
+    /// The same user, who comes to this share with its URL.
+    func coming(to share: Share, with secret: [UInt8]?) -> ShareVisitor {
+        ShareVisitor(user: user, addresses: addresses, secret: secret ?? [], shareName: share.recordName)
     }
 }
 
@@ -90,11 +99,16 @@ extension ZoneSharing {
     /// has the same name. This is decided under the lock, because the zone may have been made anew since the link was looked up.
     ///
     /// A one-time link dies with its participant.
-    func share(for visitor: ShareVisitor) -> Share? {
-        if let secret = visitor.linkSecret {
-            return livingShare.flatMap { row(ofLink: secret, in: $0.number) == nil ? nil : $0 }
+    func share(for visitor: ShareVisitor) -> Share? { entryShares(of: visitor).first }
+
+    /// The same as a list of one or none. Each share is looked at, so that the time tells nothing of the secrets.
+    func entryShares(of visitor: ShareVisitor) -> [Share] {
+        if let linkSecret = visitor.linkSecret {
+            return livingShares.filter { row(ofLink: linkSecret, in: $0.number) != nil }
         }
-        return visitor.secret == nil || visitor.secret == secret ? livingShare : nil
+        if let secret = visitor.secret { return livingShares.filter { self.secret(of: $0) == secret } }
+        if let name = visitor.shareName { return livingShare(named: name).map { [$0] } ?? [] }
+        return livingShare.map { [$0] } ?? []
     }
 
     /// The living row with that one-time link. Each row is compared in full, so that the time tells nothing of the secrets.
@@ -176,19 +190,25 @@ extension ShareVisitor {
 extension ZoneSharing {
     /// Whether a user takes part in the living share, or is invited to it by name.
     package func hasPlace(of user: UserID) -> Bool {
-        livingShare.flatMap { row(of: user, in: $0.number) }?.isLiving ?? false
+        livingShares.contains { row(of: user, in: $0.number)?.isLiving ?? false }
     }
 
-    /// A participant leaves. Nil if the user takes no part: nothing is left to do.
+    /// A participant leaves a share in which they take part. Nil if the user takes no part: nothing is left to do.
     func leaving(_ user: UserID, at number: ChangeNumber) -> SharingChanges? {
-        guard let share = livingShare, let row = row(of: user, in: share.number), row.hasAccepted else { return nil }
-        return SharingChanges.ending([row], of: share.number, at: number)
+        for share in livingShares {
+            guard let row = row(of: user, in: share.number), row.hasAccepted else { continue }
+            return SharingChanges.ending([row], of: share.number, at: number)
+        }
+        return nil
     }
 
     /// One participant is removed, or one invitation ends. Nil if there is none of that ID.
     func removing(_ id: ParticipantID, at number: ChangeNumber) -> SharingChanges? {
-        guard let share = livingShare, let row = participants[share.number]?[id], row.isLiving else { return nil }
-        return SharingChanges.ending([row], of: share.number, at: number)
+        for share in livingShares {
+            guard let row = participants[share.number]?[id], row.isLiving else { continue }
+            return SharingChanges.ending([row], of: share.number, at: number)
+        }
+        return nil
     }
 
     /// The owner ends a share by deleting its CKShare record. Nil if none lives.

@@ -3,6 +3,8 @@
 /// A living share as one viewer sees it: what comes with its CKShare record.
 package struct ShownShare: Sendable, Hashable {
     package let publicPermission: SharePermission
+    /// The name of the root of the hierarchy that is shared; nil: the whole zone is.
+    package let rootName: String?
     /// The owner first.
     package let participants: [ShownParticipant]
     /// The secret of the share's URL. Empty for a viewer who has a one-time link that they have not taken yet: with
@@ -68,7 +70,8 @@ extension ZoneSharing {
             }
         }
         return ShownShare(
-            publicPermission: share.publicPermission, participants: shown, secret: comesByLink ? [] : secret ?? [],
+            publicPermission: share.publicPermission, rootName: share.rootName, participants: shown,
+            secret: comesByLink ? [] : secret(of: share) ?? [],
             allowsRequests: seesAll && share.allowsRequests, requesters: asking(false), blocked: asking(true))
     }
 }

@@ -39,8 +39,44 @@ package struct ZoneSharing: Hashable, Sendable {
         self.personNames = personNames
     }
 
-    /// The living share of the zone. There is at most one.
-    package var livingShare: Share? { shares.values.first { $0.isLiving } }
+    /// The living share of the whole zone. There is at most one, and then no hierarchy is shared.
+    package var livingShare: Share? { shares.values.first { $0.isLiving && !$0.isOfHierarchy } }
+
+    /// The living shares of hierarchies, in the order in which they were made.
+    package var hierarchies: [Share] {
+        shares.values.filter { $0.isLiving && $0.isOfHierarchy }.sorted { $0.number < $1.number }
+    }
+
+    /// The names of CKShare records of hierarchies, by the names of their roots.
+    package var rootShareNames: [String: String] {
+        var names: [String: String] = [:]
+        for share in shares.values where share.isLiving {
+            if let root = share.rootName { names[root] = share.recordName }
+        }
+        return names
+    }
+
+    /// Records that say of which shares they are roots. What is said of their places stays.
+    package func namingRoots(_ records: [RecordState]) -> [RecordState] {
+        let names = rootShareNames
+        return records.map { record in
+            record.isDeleted ? record : record.covered(by: record.share, asRootOf: names[record.name])
+        }
+    }
+
+    /// Whether a living share is of a hierarchy.
+    package var hasHierarchies: Bool { shares.values.contains { $0.isLiving && $0.isOfHierarchy } }
+
+    /// All living shares, in the order in which they were made.
+    package var livingShares: [Share] { shares.values.filter(\.isLiving).sorted { $0.number < $1.number } }
+
+    /// The living share of the hierarchy that has this root.
+    package func hierarchy(rootNamed name: String) -> Share? {
+        shares.values.first { $0.isLiving && $0.rootName == name }
+    }
+
+    /// The secret of the URL of a share.
+    package func secret(of share: Share) -> [UInt8]? { share.isOfHierarchy ? share.rootSecret : secret }
 
     /// The living share whose CKShare record has that name.
     package func livingShare(named recordName: String) -> Share? {
@@ -58,7 +94,13 @@ package struct ZoneSharing: Hashable, Sendable {
         }
         if let share = changes.insertedShare ?? changes.updatedShare {
             sharing.shares[share.number] = share
-            if let secret = changes.insertedSecret { sharing.secret = secret }
+            if let secret = changes.insertedSecret {
+                if share.isOfHierarchy {
+                    sharing.shares[share.number]?.rootSecret = secret
+                } else {
+                    sharing.secret = secret
+                }
+            }
         }
         var rows = sharing.participants[changes.share] ?? [:]
         for id in changes.forgotten { rows[id] = nil }
@@ -80,6 +122,11 @@ package struct ZoneSharing: Hashable, Sendable {
 
     func row(of user: UserID, in share: ShareNumber) -> Participant? {
         rowIDs[share]?[user].flatMap { participants[share]?[$0] }
+    }
+
+    /// Whether the user takes or took part in a share of a hierarchy with this record name.
+    func hasRow(of user: UserID, inHierarchyNamed name: String) -> Bool {
+        shares.values.contains { $0.isOfHierarchy && $0.recordName == name && row(of: user, in: $0.number) != nil }
     }
 
     func request(of user: UserID, in share: ShareNumber) -> AccessRequest? { requests[share]?[user] }

@@ -14,6 +14,8 @@ package struct ZoneState: Sendable, Equatable {
     package var removal: ZoneRemovalReason?
     /// Whether it is shared. Only reads of a database's zones say so.
     package var isShared = false
+    /// Whether hierarchies of it are shared, or were: then the shares of its records are read with them.
+    package var hasHierarchies = false
 
     package init(
         id: ZoneID, key: ZoneKey, createdAt: Timestamp, changeNumber: ChangeNumber = 0,

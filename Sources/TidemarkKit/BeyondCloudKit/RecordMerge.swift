@@ -88,6 +88,10 @@ struct RecordMerge {
         }
     }
 
+    /// A share that the client has made, and that is still to be saved with the record. If somebody else has shared
+    /// the record meanwhile, their share stays.
+    var newShare: CKRecord.Reference? { client.shareChange == nil || server.share != nil ? nil : client.share }
+
     /// Whether the ancestor's fields are known. An archive of system fields alone does not have them.
     private var knowsAncestor: Bool { !ancestor.plain.values.isEmpty || !ancestor.encrypted.values.isEmpty }
 

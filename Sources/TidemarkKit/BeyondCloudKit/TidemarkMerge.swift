@@ -107,6 +107,7 @@ public struct TidemarkMerge: Sendable {
             }
             let parent = merge.parent
             if parent != state.parent { state.setParent(parent) }
+            if let share = merge.newShare { state.setShare(share) }
         }
         if let share = merged as? CKShare, let client = client as? CKShare { share.takeChanges(of: client) }
         return merged
@@ -151,6 +152,7 @@ extension CKRecord {
         if (self as? CKShare)?.hasSharingChanges == true { return true }
         return state.withLock {
             !$0.plain.changes.isEmpty || !$0.encrypted.changes.isEmpty || $0.parentChange != nil
+                || $0.shareChange != nil
         }
     }
 }

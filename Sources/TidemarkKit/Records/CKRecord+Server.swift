@@ -21,6 +21,8 @@ package struct RecordChanges: Sendable {
     package let parent: ParentEdit
     /// For a share: what the save says of it beside the fields.
     let share: ShareEdit?
+    /// Of a root for which a share was made: the share's record, which is saved with it.
+    let newShareID: CKRecord.ID?
     /// Tells ``CKRecord/apply(_:savedBy:)`` which changes these are.
     let generation: Int
 }
@@ -72,7 +74,8 @@ extension CKRecord {
         }
         return RecordChanges(
             recordID: recordID, recordType: recordType, tag: snapshot.metadata?.tag ?? [], fields: try map(of: fields),
-            parent: try parentChange(snapshot), share: edit, generation: snapshot.generation)
+            parent: try parentChange(snapshot), share: edit,
+            newShareID: snapshot.shareChange == nil ? nil : snapshot.share?.recordID, generation: snapshot.generation)
     }
 
     /// The assets in the result of ``changes(all:assets:)``.
@@ -147,6 +150,10 @@ extension CKRecord {
             state.metadata = server.metadata
             state.original = server.original
             state.originalParent = server.originalParent
+            // Unless the server knows of a share, a new one is still to be saved.
+            if server.originalShare != nil || state.shareChange == nil {
+                state.followShare(server.originalShare, after: changes.generation)
+            }
             guard state.parentChange ?? 0 <= changes.generation else { return true }
             state.parentChange = nil
             state.parent = server.parent
@@ -163,6 +170,8 @@ extension CKRecord {
         state.encrypted = RecordContents.KeySpace()
         state.parent = state.originalParent
         state.parentChange = nil
+        state.share = state.originalShare
+        state.shareChange = nil
         state.isPacked = true
         if let share = self as? CKShare { return share.ancestor(state) }
         return CKRecord.object(recordType: recordType, recordID: recordID, state: state)

@@ -61,6 +61,7 @@ extension CloudDatabase {
         let pairs = records.map { (original: $0, copy: $0.copied()) }
         var (saves, refused) = try await prepare(pairs, manner, progress: progress)
         for (save, error) in try await seal(&saves) { refused[save.copy.recordID] = error }
+        refused.refuseRootsWithShares(in: pairs.map(\.copy))
         saves.removeAll { refused[$0.copy.recordID] != nil }
         let deletes = results.leaveOut(refused, of: &saves, recordIDs, manner)
         try await send(saves, deletes, manner, into: &results)
@@ -68,6 +69,7 @@ extension CloudDatabase {
         await unsealConflicts(&results)
         await completeConflicts(of: saves, in: &results)
         await complete(results.behind)
+        results.settleShares(of: saves)
         results.tellCauses(refused, to: saves)
         return results
     }
@@ -329,8 +331,8 @@ extension CKRecord {
                 createdBy: wire.createdBy, modifiedBy: wire.modifiedBy)
             let recordID = CKRecord.ID(recordName: wire.name, zoneID: zoneID)
             let state = RecordContents(
-                fields: fields, metadata: metadata, parentName: wire.parent.isEmpty ? nil : wire.parent, share: nil,
-                zoneID: zoneID)
+                fields: fields, metadata: metadata, parentName: wire.parent.isEmpty ? nil : wire.parent,
+                share: share(named: wire.shareName, in: zoneID), zoneID: zoneID)
             guard wire.hasShare || wire.type != CKRecord.SystemType.share else {
                 return .failure(
                     unreadable("The server sent the share \(wire.name) without its participants. Tell its operator."))
@@ -343,6 +345,12 @@ extension CKRecord {
         } catch {
             return .failure(unreadable("The fields of record \(wire.name) cannot be read (\(error)). Update the app."))
         }
+    }
+
+    ///
+    private static func share(named name: String, in zoneID: CKRecordZone.ID) -> CKRecord.Reference? {
+        guard !name.isEmpty else { return nil }
+        return CKRecord.Reference(recordID: CKRecord.ID(recordName: name, zoneID: zoneID), action: .none)
     }
 
     private static func unreadable(_ text: String) -> CKError {

@@ -32,10 +32,15 @@ enum RecordArchive {
         }
         if let parent = state.parent { coder.encode(parent, forKey: "Parent") }
         if let share = state.share { coder.encode(share, forKey: "Share") }
-        // A parent that was never saved must not be lost with the app's fields: it is not one of them.
-        guard state.parentChange != nil else { return }
-        coder.encode(true, forKey: "ParentChanged")
-        if let parent = state.originalParent { coder.encode(parent, forKey: "OriginalParent") }
+        // A parent that was never saved must not be lost with the app's fields: it is not one of them. Nor must a share.
+        if state.parentChange != nil {
+            coder.encode(true, forKey: "ParentChanged")
+            if let parent = state.originalParent { coder.encode(parent, forKey: "OriginalParent") }
+        }
+        if state.shareChange != nil {
+            coder.encode(true, forKey: "ShareChanged")
+            if let share = state.originalShare { coder.encode(share, forKey: "OriginalShare") }
+        }
     }
 
     /// `state` must be unpacked.
@@ -85,6 +90,12 @@ enum RecordArchive {
             state.originalParent = coder.optionalObject(of: CKRecord.Reference.self, forKey: "OriginalParent")
         } else {
             state.originalParent = state.parent
+        }
+        if coder.containsValue(forKey: "ShareChanged"), coder.decodeBool(forKey: "ShareChanged") {
+            state.shareChange = 0
+            state.originalShare = coder.optionalObject(of: CKRecord.Reference.self, forKey: "OriginalShare")
+        } else {
+            state.originalShare = state.share
         }
         guard let plain = keySpace("", from: coder), let encrypted = keySpace("Encrypted", from: coder) else {
             return nil

@@ -35,6 +35,12 @@ struct RecordContents {
     /// The generation in which the parent was changed, if it was.
     var parentChange: Int?
 
+    /// The server's share, as far as it was fetched or saved: an ancestor's.
+    var originalShare: CKRecord.Reference?
+
+    /// The generation in which a share of this record was made, if it was not saved yet.
+    var shareChange: Int?
+
     var plain = KeySpace()
     var encrypted = KeySpace()
 
@@ -71,6 +77,21 @@ struct RecordContents {
         parentChange = generation
     }
 
+    /// a share of this record was made, which is to be saved with it.
+    mutating func setShare(_ reference: CKRecord.Reference?) {
+        generation += 1
+        share = reference
+        shareChange = generation
+    }
+
+    /// Takes over a share, or that there is none, from the server, unless a share was made after `generation`.
+    mutating func followShare(_ reference: CKRecord.Reference?, after generation: Int) {
+        originalShare = reference
+        guard shareChange ?? 0 <= generation else { return }
+        shareChange = nil
+        share = reference
+    }
+
     /// The state of a new record.
     init() {}
 
@@ -85,6 +106,7 @@ struct RecordContents {
         }
         originalParent = parent
         self.share = share
+        originalShare = share
         original = fields
         isPacked = true
     }

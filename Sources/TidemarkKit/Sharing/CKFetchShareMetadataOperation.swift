@@ -7,6 +7,8 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     /// The URLs of the shares.
     public final var shareURLs: [URL]?
     /// Whether to fetch the shared roots too; default false. Whole zones have none.
+    ///
+    /// A root comes without encrypted values, because who is only invited has no keys, and without the files of its assets.
     public final var shouldFetchRootRecord = false
     /// The keys of the roots to fetch; nil for all.
     public final var rootRecordDesiredKeys: [CKRecord.FieldKey]?
@@ -48,7 +50,11 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     override func perform() async {
         let urls = shareURLs ?? []
         guard !urls.isEmpty else { return end(outcome(of: [:])) }
-        switch await withContainerCloud({ cloud throws(CKError) in try await cloud.shareMetadata(of: urls) }) {
+        let roots = CloudDatabase.MetadataRoots(areWanted: shouldFetchRootRecord, keys: rootRecordDesiredKeys)
+        let outcome = await withContainerCloud { cloud throws(CKError) in
+            try await cloud.shareMetadata(of: urls, roots: roots)
+        }
+        switch outcome {
         case .failure(let error): end(.failure(error))
         case .success(let results): tell(results, urls)
         }

@@ -7,25 +7,33 @@ public import Foundation
 /// Save it in the private database, as any record: it shares from then on. To delete it ends the share for everybody;
 /// the records stay. A participant who deletes it in the shared database leaves.
 ///
-/// Servers of this version share whole zones: use ``init(recordZoneID:)``. Saving the share of a single record fails
-/// with `serverRejectedRequest`.
+/// ``init(recordZoneID:)`` shares a whole zone, ``init(rootRecord:)`` one record with all that is below it by `parent`. A
+/// record is in one share at most: otherwise the save fails with `alreadyShared`. Older servers share whole zones
+/// only, and refuse the other share with `serverRejectedRequest`.
 ///
 /// A save compares tags whatever its policy, unless nothing but fields has changed. So nobody's invitation or
 /// removal is undone by a device that has not heard of it.
 public class CKShare: CKRecord, @unchecked Sendable {
     private let sharing: Locked<ShareState>
 
-    /// A share of a record with its descendants, with a new name in its zone.
+    /// A share of a record with its descendants, with a new name in its zone. All else is as for
+    /// ``init(rootRecord:shareID:)``.
     public convenience init(rootRecord: CKRecord) {
         let name = "Share-" + UUID().uuidString
         self.init(rootRecord: rootRecord, shareID: CKRecord.ID(recordName: name, zoneID: rootRecord.recordID.zoneID))
     }
 
-    /// A share of a record with its descendants. The record's `share` is set at once. Save both in one request.
+    /// A share of a record with its descendants. The record's `share` is set at once. Save both in one request: either
+    /// both are saved, or neither is. Later the share is saved alone.
+    ///
+    /// The save fails with `invalidArguments` if the share is in another zone than the record.
     public init(rootRecord: CKRecord, shareID: CKRecord.ID) {
-        sharing = Locked(ShareState(ownerName: CKCurrentUserDefaultName))
+        var state = ShareState(ownerName: CKCurrentUserDefaultName)
+        // A share in another zone has no root, so that the server refuses it.
+        if rootRecord.recordID.zoneID == shareID.zoneID { state.rootName = rootRecord.recordID.recordName }
+        sharing = Locked(state)
         super.init(recordType: SystemType.share, recordID: shareID, state: RecordContents())
-        rootRecord.state.withLock { $0.share = CKRecord.Reference(recordID: shareID, action: .none) }
+        rootRecord.state.withLock { $0.setShare(CKRecord.Reference(recordID: shareID, action: .none)) }
     }
 
     /// The same as ``init(rootRecord:shareID:)``, by its older name.
@@ -140,6 +148,11 @@ public class CKShare: CKRecord, @unchecked Sendable {
     /// Lets users ask again. Save the share afterwards.
     public func unblockIdentities(_ blockedIdentities: [CKShare.BlockedIdentity]) {
         sharing.withLock { $0.access.unblock(blockedIdentities) }
+    }
+
+    /// The record that is shared with what is below it; nil for a whole zone.
+    var rootID: CKRecord.ID? {
+        sharing.withLock { $0.rootName }.map { CKRecord.ID(recordName: $0, zoneID: recordID.zoneID) }
     }
 
     // MARK: Saving

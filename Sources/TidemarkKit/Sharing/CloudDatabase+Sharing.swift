@@ -16,10 +16,21 @@ extension CloudDatabase {
 
     // MARK: Links
 
+    /// Which roots of hierarchies come with metadata.
+    struct MetadataRoots: Sendable {
+        static let none = MetadataRoots(areWanted: false, keys: nil)
+
+        let areWanted: Bool
+        /// Nil: all.
+        let keys: [CKRecord.FieldKey]?
+    }
+
     /// What these URLs lead to, each once.
     ///
     /// - Returns: `unknownItem` for URLs that lead nowhere for the current user.
-    func shareMetadata(of urls: [URL]) async throws(CKError) -> [URL: Result<CKShare.Metadata, CKError>] {
+    func shareMetadata(
+        of urls: [URL], roots: MetadataRoots = .none
+    ) async throws(CKError) -> [URL: Result<CKShare.Metadata, CKError>] {
         var results: [URL: Result<CKShare.Metadata, CKError>] = [:]
         var links: [URL: String] = [:]
         for url in urls {
@@ -27,7 +38,7 @@ extension CloudDatabase {
             if links[url] == nil { results[url] = .failure(Self.noShare) }
         }
         let found = try await answers(about: urls.compactMap { links[$0] }, to: .fetchShareMetadata) {
-            part throws(CKError) in try await fetchMetadata(of: part)
+            part throws(CKError) in try await fetchMetadata(of: part, roots)
         }
         for (url, link) in links {
             if let answer = found[link] { results[url] = metadata(answer, of: link, .fetchShareMetadata) }
@@ -38,9 +49,13 @@ extension CloudDatabase {
     /// What the server says of a share, and the request that it answers.
     private typealias ShareAnswer = (result: WireShareMetadataResult, request: RequestUUID?)
 
-    private func fetchMetadata(of links: [String]) async throws(CKError) -> [ShareAnswer] {
+    private func fetchMetadata(
+        of links: [String], _ roots: MetadataRoots
+    ) async throws(CKError) -> [ShareAnswer] {
         var request = WireFetchShareMetadata()
         request.links = links
+        request.wantsRoots = roots.areWanted
+        if roots.areWanted, let keys = roots.keys { request.rootKeys = WireDesiredKeys(keys) }
         let reply = try await self.request { [request] _ in .fetchShareMetadata(request) }
         guard case .fetchShareMetadata(let answer) = reply.answer else {
             throw Self.wrongAnswer(to: .fetchShareMetadata)
@@ -141,15 +156,19 @@ extension CloudDatabase {
     ) -> Result<CKShare.Metadata, CKError> {
         switch answer.result.result {
         case .metadata(let wire):
-            let record = self.record(wire.share, in: CKRecordZone.ID(wire.zone)).map { $0.withoutEncryptedValues() }
+            let zoneID = CKRecordZone.ID(wire.zone)
+            let record = self.record(wire.share, in: zoneID).map { $0.withoutEncryptedValues() }
             guard wire.hasShare, wire.hasZone, case .success(let share as CKShare) = record else {
                 return .failure(record.error ?? Self.wrongAnswer(to: request))
             }
             return .success(
                 CKShare.Metadata(
                     .init(
-                        containerIdentifier: keys.container, share: share, hierarchicalRootRecordID: nil,
-                        rootRecord: nil, participantRole: CKShare.ParticipantRole(wire.role),
+                        containerIdentifier: keys.container, share: share,
+                        hierarchicalRootRecordID: wire.root.isEmpty
+                            ? nil : CKRecord.ID(recordName: wire.root, zoneID: zoneID),
+                        rootRecord: root(of: wire, in: zoneID),
+                        participantRole: CKShare.ParticipantRole(wire.role),
                         participantStatus: CKShare.ParticipantAcceptanceStatus(wire.status),
                         participantPermission: CKShare.ParticipantPermission(wire.permission),
                         ownerIdentity: CKUserIdentity(wire.owner), link: link)))
@@ -158,6 +177,15 @@ extension CloudDatabase {
         case nil:
             return .failure(Self.wrongAnswer(to: request))
         }
+    }
+
+    /// The root that came with the metadata. A root that cannot be read is as one that was not sent: whoever is invited can
+    /// accept all the same.
+    private func root(of metadata: WireShareMetadata, in zoneID: CKRecordZone.ID) -> CKRecord? {
+        guard metadata.hasRootRecord, !metadata.root.isEmpty, metadata.rootRecord.name == metadata.root else {
+            return nil
+        }
+        return try? record(metadata.rootRecord, in: zoneID).get().withoutEncryptedValues()
     }
 
     /// Of a URL that no server can have made, or metadata without one. Servers say the same.

@@ -9,6 +9,7 @@ extension ShareState {
     /// - Parameter ownerName: the owner if the server names none.
     init(_ wire: WireShare, of shareID: CKRecord.ID, ownerName: String, _ urls: ShareURLs) {
         self.init(ownerName: ownerName)
+        rootName = wire.root.isEmpty ? nil : wire.root
         publicPermission = CKShare.ParticipantPermission(wire.publicPermission)
         for person in wire.participants {
             let participant = CKShare.Participant.make(person, urls)
@@ -105,6 +106,7 @@ extension WireShareSave {
     init(_ edit: ShareEdit) {
         self.init()
         guard edit.isChange else { return }
+        root = edit.rootName ?? ""
         publicPermission = WireSharePermission(edit.terms.publicPermission)
         participants = edit.terms.participants.map(WireParticipantSave.init)
         setsParticipants = true

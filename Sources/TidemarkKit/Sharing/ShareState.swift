@@ -7,6 +7,8 @@ struct ShareState {
     /// the most participants, with the owner. A share with more cannot be saved.
     static let participantCountMax = 100
 
+    /// The name of the record that is shared with what is below it; nil for a whole zone.
+    var rootName: String?
     var publicPermission = CKShare.ParticipantPermission.none
     var owner: CKShare.Participant
     var others: [CKShare.Participant] = []
@@ -100,7 +102,7 @@ struct ShareState {
         let terms = terms
         return ShareEdit(
             terms: terms, isChange: !isUnknown && terms != original,
-            allowedRequests: original?.access.isAllowed ?? false)
+            allowedRequests: original?.access.isAllowed ?? false, rootName: rootName)
     }
 
     /// The server has taken over what was sent.
@@ -117,6 +119,7 @@ struct ShareState {
     mutating func follow(_ server: ShareState, after before: ShareTerms) {
         let (mine, owner) = (self, self.owner)
         self = server
+        rootName = server.rootName ?? mine.rootName
         self.owner = owner
         owner.follow(server.owner, after: owner.terms)
         access = mine.access
@@ -182,6 +185,7 @@ struct ShareState {
     /// - Parameter isSaved: whether the archive is of a share that was fetched or saved.
     init(coder: NSCoder, ownerName: String, isSaved: Bool) {
         self.init(ownerName: ownerName)
+        rootName = coder.optionalString(forKey: "Root")
         if let number = coder.optionalInt64(forKey: "PublicPermission").flatMap({ Int(exactly: $0) }) {
             publicPermission = CKShare.ParticipantPermission(rawValue: number) ?? .unknown
         }
@@ -239,6 +243,7 @@ struct ShareState {
     }
 
     private func write(to coder: NSCoder, of shareID: CKRecord.ID) {
+        if let rootName { coder.encode(string: rootName, forKey: "Root") }
         coder.encode(Int64(publicPermission.rawValue), forKey: "PublicPermission")
         coder.encode(owner, forKey: "Owner")
         if !isUnknown { coder.encode(NSArray(array: others), forKey: "Participants") }

@@ -45,4 +45,6 @@ struct ShareEdit: Sendable {
     let isChange: Bool
     /// Whether the server took requests for access, as far as is known.
     var allowedRequests = false
+    /// Of the share of a hierarchy: its root.
+    var rootName: String?
 }

@@ -22,7 +22,7 @@ extension CKSyncEngine {
 
         /// As many of the pending changes, in their order, as fit in one batch (R-156: 250 changes, 1.5 MB). A record
         /// follows its parent if both are in the list, wherever the parent stands, because the server accepts
-        /// no child without its parent.
+        /// no child without its parent. A new share and its root are in one batch if both are in the list.
         ///
         /// - Parameters:
         ///   - pendingChanges: usually the engine's pending changes within the scope of the context.
@@ -34,40 +34,66 @@ extension CKSyncEngine {
         ) async {
             self.init()
             var filling = Filling()
-            // Needed only if there is a child.
-            var saves: Set<CKRecord.ID> = []
-            var asked: Set<CKRecord.ID> = []
+            var gathering = Gathering()
             for change in pendingChanges {
                 guard itemCount < SyncEngineLimits.batchItemsMax else { break }
                 switch change {
                 case .deleteRecord(let recordID):
                     recordIDsToDelete.append(recordID)
                 case .saveRecord(let recordID):
-                    guard !asked.contains(recordID), let record = await recordProvider(recordID) else { continue }
-                    guard record.parent != nil else {
-                        guard take(record, &filling) else { return }
-                        if !asked.isEmpty { asked.insert(recordID) }
+                    guard !gathering.asked.contains(recordID), let record = await recordProvider(recordID) else {
                         continue
                     }
-                    if saves.isEmpty {
-                        saves = Set(pendingChanges.compactMap(\.recordIDToSave))
-                        asked = Set(recordsToSave.map(\.recordID))
+                    guard record.parent != nil || record.idSavedWithIt != nil else {
+                        guard take([record], &filling) else { return }
+                        if !gathering.asked.isEmpty { gathering.asked.insert(recordID) }
+                        continue
                     }
-                    asked.insert(recordID)
-                    var line = [record]
-                    while let parentID = line.last?.parent?.recordID, saves.contains(parentID),
-                        asked.insert(parentID).inserted, let parent = await recordProvider(parentID)
-                    {
-                        line.append(parent)
-                        // In a long line the oldest ancestors go first. The others stay pending.
-                        if line.count > SyncEngineLimits.batchItemsMax { line.removeFirst() }
+                    if gathering.saves.isEmpty {
+                        gathering.saves = Set(pendingChanges.compactMap(\.recordIDToSave))
+                        gathering.asked = Set(recordsToSave.map(\.recordID))
                     }
-                    for record in line.reversed() {
-                        guard itemCount < SyncEngineLimits.batchItemsMax, take(record, &filling) else { return }
+                    gathering.asked.insert(recordID)
+                    for records in await gathering.line(of: record, recordProvider) {
+                        guard take(records, &filling) else { return }
                     }
                 }
             }
             if isEmpty { return nil }
+        }
+
+        /// Brings together what must be in one batch, or in this order. Needed only if there is a child, or a new share.
+        private struct Gathering {
+            /// All pending saves.
+            var saves: Set<CKRecord.ID> = []
+            /// Records that the app was asked for.
+            var asked: Set<CKRecord.ID> = []
+
+            /// The record after its ancestors, each with its new share.
+            mutating func line(
+                of record: CKRecord, _ recordProvider: @Sendable (CKRecord.ID) async -> CKRecord?
+            ) async -> [[CKRecord]] {
+                var line = [await pair(of: record, recordProvider)]
+                while let parentID = line.last?.first?.parent?.recordID, saves.contains(parentID),
+                    asked.insert(parentID).inserted, let parent = await recordProvider(parentID)
+                {
+                    line.append(await pair(of: parent, recordProvider))
+                    // In a long line the oldest ancestors go first. The others stay pending.
+                    if line.count > SyncEngineLimits.batchItemsMax { line.removeFirst() }
+                }
+                return line.reversed()
+            }
+
+            /// A root and its new share, if the record is one of them; otherwise the record alone. The root is first, because it
+            /// may have a parent.
+            private mutating func pair(
+                of record: CKRecord, _ recordProvider: @Sendable (CKRecord.ID) async -> CKRecord?
+            ) async -> [CKRecord] {
+                guard let otherID = record.idSavedWithIt, saves.contains(otherID), asked.insert(otherID).inserted,
+                    let other = await recordProvider(otherID)
+                else { return [record] }
+                return record is CKShare ? [other, record] : [record, other]
+            }
         }
 
         /// How full a batch is.
@@ -77,17 +103,22 @@ extension CKSyncEngine {
             var uncounted: CKRecord?
         }
 
+        /// Takes records that go together, or none of them.
+        ///
         /// - Returns: whether there was room.
-        private mutating func take(_ record: CKRecord, _ filling: inout Filling) -> Bool {
-            if itemCount == 0 {
+        private mutating func take(_ records: [CKRecord], _ filling: inout Filling) -> Bool {
+            let isFirst = itemCount == 0
+            guard itemCount + records.count <= SyncEngineLimits.batchItemsMax else { return false }
+            if isFirst, records.count == 1 {
                 // A record that is too large even alone is sent all the same: the server will say so.
-                filling.uncounted = record
+                filling.uncounted = records[0]
             } else {
-                filling.byteCount += (filling.uncounted?.batchByteCount ?? 0) + record.batchByteCount
+                filling.byteCount += filling.uncounted?.batchByteCount ?? 0
+                for record in records { filling.byteCount += record.batchByteCount }
                 filling.uncounted = nil
-                if filling.byteCount > SyncEngineLimits.batchBytesMax { return false }
+                if !isFirst, filling.byteCount > SyncEngineLimits.batchBytesMax { return false }
             }
-            recordsToSave.append(record)
+            recordsToSave += records
             return true
         }
 

@@ -15,6 +15,8 @@ struct FeedReader: Sendable {
 
     /// The most bytes of a page that comes with another answer, so that the message stays of moderate size.
     private static let attachedBytesMax = 65_536
+    /// Each but the first means that the reader has come to a share, or left one, at this moment.
+    private static let correctionsMax = 4
     /// The most bytes of a page that nobody has asked for yet, but for a single record. Nobody may ever ask.
     private static let aheadBytesMax = 524_288
 
@@ -23,12 +25,27 @@ struct FeedReader: Sendable {
             switch query(question, store: store) {
             case .failure(let reason): return .refused(try await refusal(reason, of: question))
             case .success(var query):
+                // Hierarchies have no page that is the owner's.
+                if isAhead, query.after?.view != nil { return .refused(.tokenExpired) }
                 if isAhead {
                     query.isAhead = true
                     query.bytesMax = min(query.bytesMax, Self.aheadBytesMax)
                 }
-                let read = try await storage.zonePage(query)
-                return .read(ZonePage.make(of: read.value, for: query, store: read.store), in: read.store)
+                if let position = query.after, position.view != nil { query.hierarchies = [] }
+                var read = try await storage.zonePage(query)
+                // Through which shares of hierarchies the reader sees the zone is known once it is read.
+                for _ in 0..<Self.correctionsMax {
+                    guard let corrected = query.corrected(by: read.value) else { break }
+                    query = corrected
+                    read = try await storage.zonePage(query)
+                }
+                var page = ZonePage.make(of: read.value, for: query, store: read.store)
+                if query.reader == nil, read.value.zone?.hasHierarchies == true, case .success(let found) = page {
+                    // The owner's roots say of which shares they are. What is read later is newer, if anything.
+                    let shares = try await storage.sharings(of: [query.key], .access(of: [])).first?.sharing
+                    page = .success(found.with(entries: shares?.namingRoots(found.entries) ?? found.entries))
+                }
+                return .read(page, in: read.store)
             }
         }
     }
@@ -96,6 +113,8 @@ struct FeedReader: Sendable {
 
     private func attachedQuery(_ question: ZoneQuestion?, store: StoreIncarnation) -> ZonePageQuery? {
         guard let question, case .success(var query) = query(question, store: store) else { return nil }
+        // Of hierarchies the page is read once it is known through which shares the reader sees the zone.
+        if query.after?.view != nil { return nil }
         query.bytesMax = min(query.bytesMax, Self.attachedBytesMax)
         return query
     }
@@ -104,6 +123,8 @@ struct FeedReader: Sendable {
         _ read: StoreRead<ZonePageRead>?, of query: ZonePageQuery?, assumed store: StoreIncarnation
     ) -> ZonePage? {
         guard let read, let query, read.store == store || query.after == nil else { return nil }
+        // Roots must say of which shares they are, which takes another read.
+        if read.value.zone?.hasHierarchies == true { return nil }
         return try? ZonePage.make(of: read.value, for: query, store: read.store).get()
     }
 

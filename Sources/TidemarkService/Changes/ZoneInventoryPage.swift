@@ -28,7 +28,9 @@ extension CloudService {
         let listing = listsAfter.map { ZoneListing(after: $0, rowsMax: limits.inventoryRowsMax) }
         return await retry.run { () async throws(StorageError) in
             // Before, so that nobody without access makes the server read names; and after, as of what was read.
-            guard try await mayRead(all: key, of: nil, by: access) else { return .failure(.zoneNotFound) }
+            guard try await mayRead(all: key, of: nil, by: access) else {
+                return .failure(try await refusal(of: key, by: access))
+            }
             let read = try await storage.inventory(of: key, listing)
             guard let inventory = read.value else {
                 guard access.unlessOwner == nil else { return .failure(.zoneNotFound) }
@@ -42,6 +44,15 @@ extension CloudService {
                 position: .init(zone: zone.id, number: zone.changeNumber, begunAt: 0))
             return .success(ZoneInventoryPage(inventory: inventory, token: token))
         }
+    }
+
+    /// Why the reader cannot compare the zone: it is not there for them, or they see hierarchies of it, whose records are not
+    /// counted apart.
+    private func refusal(of key: ZoneKey, by access: RecordAccess) async throws(StorageError) -> FailureReason {
+        guard let viewer = access.viewer, let found = try await storage.shareAccess(of: viewer, to: key) else {
+            return .zoneNotFound
+        }
+        return access.sharing(found.sharing) == nil ? .zoneNotFound : .feedUnavailable
     }
 
     /// - Parameter zone: the incarnation; nil: whichever lives.

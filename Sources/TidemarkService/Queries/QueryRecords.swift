@@ -119,10 +119,11 @@ private struct AskedQuery {
         case .success(let cursor): opened = cursor
         }
         guard let narrowed else { return .failure(QueryRefusal(.recordTypeUnknown, subject: query.recordType)) }
-        let page = QueryPageQuery(
+        var page = QueryPageQuery(
             database: database, query: narrowed, fields: fields, after: opened?.position,
             recordsMax: limits.pageCount(of: narrowed.recordType, requested: recordsMax),
             bytesMax: limits.answerBytesMax, mayMark: mayMark && access.user != nil, sharing: SharingRead(for: access))
+        if access.seesHierarchies { page.hierarchies = access.share?.hierarchies }
         return .success(CheckedQuery(page: page, access: access, cursor: opened, isTypeKnown: type != nil))
     }
 }

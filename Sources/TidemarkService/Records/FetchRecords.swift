@@ -48,7 +48,7 @@ extension CloudService {
         return await retry.run { () async throws(StorageError) in
             var sharing = SharingRead(for: access)
             if wantsShare, let user = access.user { sharing = sharing.and(.shown(to: user)) }
-            let snapshot = try await storage.records(
+            var snapshot = try await storage.records(
                 named: stored, in: key, bytesMax: limits.answerBytesMax, sharing: sharing)
             if snapshot.zone == nil, wantsShare, access.scope == .private {
                 let removals = try await storage.removals(ofZones: [key.name], in: key.database)
@@ -56,10 +56,47 @@ extension CloudService {
             }
             if let reason = snapshot.refusal(for: access) { return .failure(reason) }
             guard let zone = snapshot.zone else { return .failure(.zoneNotFound) }
+            var shown = wantsShare ? snapshot.sharing : nil
+            if zone.hasHierarchies, access.scope != .public {
+                shown = try await sharesOfHierarchies(in: &snapshot, shown, for: access)
+            }
             return .success(
                 RecordsLookup(
-                    zone: zone, records: snapshot.lookUp(names, by: access, within: limits),
-                    sharing: wantsShare ? snapshot.sharing : nil))
+                    zone: zone, records: snapshot.lookUp(names, by: access, within: limits), sharing: shown))
         }
+    }
+
+    /// In a zone of which hierarchies are shared: roots say so, and CKShare records come with their shares. What is read after
+    /// the records is newer, if anything: then the records have newer versions in the feed.
+    ///
+    /// - Returns: the shares to be shown; nil: no CKShare record was found.
+    private func sharesOfHierarchies(
+        in snapshot: inout ZoneSnapshot, _ shown: ZoneSharing?, for access: RecordAccess
+    ) async throws(StorageError) -> ZoneSharing? {
+        guard let user = access.user else { return shown }
+        let hasShare = snapshot.records.values.contains {
+            !$0.isDeleted && Share.isType($0.type) && access.mayShow($0, in: snapshot)
+        }
+        var shown = shown
+        if hasShare, shown == nil {
+            shown = try await storage.sharings(of: [snapshot.key], .shown(to: user)).first?.sharing
+        }
+        let sharing: ZoneSharing?
+        if let known = shown ?? snapshot.sharing {
+            sharing = known
+        } else {
+            sharing = try await storage.sharings(of: [snapshot.key], .access(of: [user])).first?.sharing
+        }
+        for record in sharing?.namingRoots(Array(snapshot.records.values)) ?? [] {
+            snapshot.records[record.name] = record
+        }
+        return shown
+    }
+}
+
+extension RecordAccess {
+    /// Whether a record that was found is shown: in the shared database by the shares that were read with it.
+    fileprivate func mayShow(_ record: RecordState, in snapshot: ZoneSnapshot) -> Bool {
+        sharing(snapshot.sharing)?.mayRead(record) ?? false
     }
 }

@@ -78,8 +78,9 @@ struct KnownZones {
             guard let state = snapshot.zone, let changes = written.first, changes.zone == state.id else { continue }
             written.removeFirst()
             // With a quota or with roles, writes in other zones matter too, and the cache does not see those.
-            guard snapshot.storageUse == nil, snapshot.accountUse == nil, read.users.isEmpty,
-                let schema = snapshot.schema
+            // Where hierarchies are shared, the places of records would have to be known too.
+            guard snapshot.storageUse == nil, snapshot.accountUse == nil, read.users.isEmpty, !state.hasHierarchies,
+                changes.hasHierarchies != true, let schema = snapshot.schema
             else {
                 dropped.take(forget([read.key]))
                 continue

@@ -171,7 +171,7 @@ extension RecordAccess {
     /// Whether the user's roles allow this save over the current record.
     fileprivate func mayTry(_ save: RecordSave, over current: RecordState?) -> Bool {
         guard let current, !current.isDeleted else {
-            return effectivePermission(on: RecordPlace(type: save.type, creator: nil)).contains(.create)
+            return mayCreate(save)
         }
         return effectivePermission(on: RecordPlace(of: current)).contains(.write)
     }

@@ -157,7 +157,7 @@ extension CloudService {
         _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, _ cause: ChangeCause?,
         _ isUndecided: inout Bool
     ) async throws(StorageError) -> Result<Bool, FailureReason> {
-        let transaction = try await storage.beginWrite([ShareAction.read(of: key)])
+        let transaction = try await storage.beginWrite([action.read(of: key)])
         let planned = transaction.snapshots.first.map { snapshot in
             action.plan(
                 on: snapshot, store: transaction.store,

@@ -118,15 +118,17 @@ extension CloudService {
         case .failure(let reason): return .failure(reason)
         case .success(let opened):
             guard let opened, let record = opened.read.record,
-                let share = opened.read.sharing.shownShare(to: visitor.user, invitedAs: opened.entry.invitation)
+                let share = opened.read.sharing.shownShare(
+                    named: opened.share.recordName, to: visitor.user, invitedAs: opened.entry.invitation)
             else { return .failure(.shareUnknown) }
             return await zoneOwners(of: [opened.read.zone.key.database]).flatMap { owners in
                 guard let owner = owners.first else { return .failure(.serverFault) }
                 let standing = opened.entry.standing(in: opened.share)
-                return .success(
-                    ShareMetadata(
-                        owner: owner, zone: opened.read.zone, record: record, share: share, role: standing.role,
-                        status: standing.status, permission: standing.permission))
+                var metadata = ShareMetadata(
+                    owner: owner, zone: opened.read.zone, record: record, share: share, role: standing.role,
+                    status: standing.status, permission: standing.permission)
+                metadata.root = opened.read.root
+                return .success(metadata)
             }
         }
     }
@@ -172,7 +174,15 @@ extension CloudService {
         let read = try await sharedZone(link.zoneKey(), for: visitor.user, bytesMax: limits.recordBytesMax)
         // A link may lead to a zone that never took over its secret.
         let visitor = visitor.bringing(link.key)
-        guard let read, let (share, entry) = read.sharing.entry(of: visitor) else { return nil }
+        guard var read, var (share, entry) = read.sharing.entry(of: visitor) else { return nil }
+        if share.isOfHierarchy {
+            // Only somebody who may come to the share gets this far.
+            let bytesMax = 2 * limits.recordBytesMax
+            guard let again = try await sharedZone(link.zoneKey(), of: share, for: visitor.user, bytesMax: bytesMax),
+                let now = again.sharing.entry(of: visitor), now.share.number == share.number
+            else { return nil }
+            (read, share, entry) = (again, now.share, now.entry)
+        }
         return OpenedLink(visitor: visitor, read: read, share: share, entry: entry)
     }
 }

@@ -38,11 +38,23 @@ struct ReadLink: Hashable, Sendable {
 }
 
 extension ZoneSharing {
-    /// The living share of the zone as one viewer sees it, with what its one-time links begin with.
-    package func shownShare(to viewer: UserID, invitedAs invitation: ParticipantID? = nil) -> ShownShare? {
-        var share = share(named: Share.zoneWideName, shownTo: viewer, invitedAs: invitation)
-        if share?.hasOneTimeLinks == true { share?.secretHash = SHA256.hash(secret ?? []) }
+    /// A living share as one viewer sees it, with what its one-time links begin with.
+    package func shownShare(
+        named recordName: String = Share.zoneWideName, to viewer: UserID, invitedAs invitation: ParticipantID? = nil
+    ) -> ShownShare? {
+        var share = share(named: recordName, shownTo: viewer, invitedAs: invitation)
+        if share?.hasOneTimeLinks == true {
+            let secret = livingShare(named: recordName).flatMap { self.secret(of: $0) }
+            share?.secretHash = SHA256.hash(secret ?? [])
+        }
         return share
+    }
+
+    /// Those of the shares of CKShare records that a viewer may see, by the records' names.
+    package func shownShares(named names: Set<String>, to viewer: UserID) -> [String: ShownShare] {
+        var shown: [String: ShownShare] = [:]
+        for name in names { shown[name] = shownShare(named: name, to: viewer) }
+        return shown
     }
 }
 
@@ -57,9 +69,15 @@ extension RecordsRequest {
         return share.refusal(in: access.scope, zoneNamed: key.name, within: limits) == nil
     }
 
-    /// The same, with a secret for the URL of the share that it makes.
-    func with(freshSecret: [UInt8], within limits: Limits) -> RecordsRequest {
-        let saves = saves.map { makesShare($0, within: limits) ? $0.with(freshSecret: freshSecret) : $0 }
+    /// The shares that it may make: the names of their CKShare records, and of the roots of hierarchies.
+    func madeShares(within limits: Limits) -> [(name: String, root: String?)] {
+        guard access.scope == .private else { return [] }
+        return saves.compactMap { makesShare($0, within: limits) ? (name: $0.name, root: $0.share?.rootName) : nil }
+    }
+
+    /// The same, with a secret for the URL of a share that it makes.
+    func with(freshSecret: [UInt8], forShareNamed name: String) -> RecordsRequest {
+        let saves = saves.map { $0.name == name ? $0.with(freshSecret: freshSecret) : $0 }
         return RecordsRequest(
             id: id, key: key, saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic, user: user,
             access: access, clientToken: clientToken)
@@ -70,6 +88,8 @@ extension RecordsRequest {
 struct MadeLink {
     let secretHash: [UInt8]
     let key: ZoneKey
+    /// The root of the hierarchy whose link it is; nil: of the whole zone.
+    let root: String?
     let zone: ZoneID
 
     /// Whether the save was in another zone than the one to which the link leads: the zone was made anew in between.

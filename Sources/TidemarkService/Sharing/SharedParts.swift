@@ -36,12 +36,12 @@ struct SharedParts: Sendable {
             return waits ? nil : begin(part)
         }
         let late = begun.indices.filter { begun[$0] == nil }
-        var links: [Int: MadeLink] = [:]
+        var links: [Int: [MadeLink]] = [:]
         if !late.isEmpty {
             let completed = await self.completed(parts, completing)
             for index in late {
                 switch await completed.asyncFlatMap({ await givingLink($0[index]) }) {
-                case .success(let given): (begun[index], links[index]) = (begin(given.part), given.link)
+                case .success(let given): (begun[index], links[index]) = (begin(given.part), given.links)
                 case .failure(let reason): begun[index] = .failed(reason)
                 }
             }
@@ -51,8 +51,9 @@ struct SharedParts: Sendable {
         for part in begun { outcomes.append(await part?.outcome() ?? .failure(.serverFault)) }
         wait?.end()
         for index in late {
-            guard let link = links[index] else { continue }
-            outcomes[index] = await outcomes[index].asyncFlatMap { await keeping(link, of: $0) }
+            for link in links[index] ?? [] {
+                outcomes[index] = await outcomes[index].asyncFlatMap { await keeping(link, of: $0) }
+            }
         }
         return outcomes
     }
@@ -100,14 +101,20 @@ struct SharedParts: Sendable {
     /// A zone that has a link keeps it.
     private func givingLink(
         _ part: RecordsRequest
-    ) async -> Result<(part: RecordsRequest, link: MadeLink?), FailureReason> {
-        guard part.makesShare(within: service.limits) else { return .success((part, nil)) }
-        let secret = ShareLinkSecret.make()
-        let hash = SHA256.hash(secret)
-        return await point(hash, to: part.key).map { zone -> (part: RecordsRequest, link: MadeLink?) in
-            let link = MadeLink(secretHash: hash, key: part.key, zone: zone)
-            return (part.with(freshSecret: secret, within: service.limits), link)
+    ) async -> Result<(part: RecordsRequest, links: [MadeLink]), FailureReason> {
+        var part = part
+        var links: [MadeLink] = []
+        for (name, root) in part.madeShares(within: service.limits) {
+            let secret = ShareLinkSecret.make()
+            let hash = SHA256.hash(secret)
+            switch await point(hash, to: part.key, root) {
+            case .failure(let reason): return .failure(reason)
+            case .success(let zone):
+                links.append(MadeLink(secretHash: hash, key: part.key, root: root, zone: zone))
+                part = part.with(freshSecret: secret, forShareNamed: name)
+            }
         }
+        return .success((part, links))
     }
 
     /// The outcome of a part, once its link leads to the zone that was saved in. If the zone was made anew before the save, the
@@ -116,17 +123,17 @@ struct SharedParts: Sendable {
         _ link: MadeLink, of outcome: RecordsOutcome
     ) async -> Result<RecordsOutcome, FailureReason> {
         guard link.isTakenElsewhere(by: outcome) else { return .success(outcome) }
-        return await point(link.secretHash, to: link.key).map { _ in outcome }
+        return await point(link.secretHash, to: link.key, link.root).map { _ in outcome }
     }
 
     /// Makes a link lead to a zone. If the zone has a link already, that one is made to lead to it instead.
-    private func point(_ secretHash: [UInt8], to key: ZoneKey) async -> Result<ZoneID, FailureReason> {
+    private func point(_ secretHash: [UInt8], to key: ZoneKey, _ root: String?) async -> Result<ZoneID, FailureReason> {
         let (storage, countMax) = (service.storage, service.limits.untakenLinksMax)
         let turn = WorkTurn(of: owner, at: gates.changes)
         return await service.inTurn(turn, askedBy: asker) {
             await service.retry.run(askedBy: asker) {
                 () async throws(StorageError) -> Result<ZoneID, FailureReason> in
-                let zone = try await storage.pointLink(secretHash: secretHash, to: key, atMost: countMax)
+                let zone = try await storage.pointLink(secretHash: secretHash, to: key, root: root, atMost: countMax)
                 if let zone { return .success(zone) }
                 let removals = try await storage.removals(ofZones: [key.name], in: key.database)
                 return .failure(.missingZone(removals[key.name]))

@@ -203,6 +203,7 @@ private struct Rewrapping {
 extension RecordAccess {
     /// Whether the caller may create records in a zone of the shared database, by what its shares allow.
     var mayCreateRecords: Bool {
-        effectivePermission(on: RecordPlace(type: "", creator: nil)).contains(.create)
+        if scope == .shared { return share?.mayWriteSomewhere ?? false }
+        return effectivePermission(on: RecordPlace(type: "", creator: nil)).contains(.create)
     }
 }

@@ -8,6 +8,8 @@ struct SharedZoneRead: Sendable {
     /// Nil: no share lives.
     let record: RecordState?
     let sharing: ZoneSharing
+    /// Of a hierarchy: its root.
+    var root: RecordState?
 }
 
 extension CloudService {
@@ -30,15 +32,22 @@ extension CloudService {
 
     /// Nil if the zone does not live.
     ///
-    /// - Parameter user: who asks.
+    /// - Parameters:
+    ///   - user: who asks.
+    ///   - share: whose CKShare record is read; nil: that of the whole zone.
     func sharedZone(
-        _ key: ZoneKey, for user: UserID, bytesMax: Int
+        _ key: ZoneKey, of share: Share? = nil, for user: UserID, bytesMax: Int
     ) async throws(StorageError) -> SharedZoneRead? {
-        let snapshot = try await storage.records(
-            named: [Share.zoneWideName], in: key, bytesMax: bytesMax, sharing: .shown(to: user))
+        let name = share?.recordName ?? Share.zoneWideName
+        let names = [name] + [share?.rootName].compactMap(\.self)
+        let snapshot = try await storage.records(named: names, in: key, bytesMax: bytesMax, sharing: .shown(to: user))
         guard let zone = snapshot.zone, let sharing = snapshot.sharing else { return nil }
-        let record = snapshot.records[Share.zoneWideName]
-        let isLiving = sharing.livingShare(named: Share.zoneWideName) != nil && record?.isDeleted == false
-        return SharedZoneRead(zone: zone, record: isLiving ? record : nil, sharing: sharing)
+        let record = snapshot.records[name]
+        let isLiving = sharing.livingShare(named: name) != nil && record?.isDeleted == false
+        var read = SharedZoneRead(zone: zone, record: isLiving ? record : nil, sharing: sharing)
+        let root = share?.rootName.flatMap { snapshot.unread[$0] == nil ? snapshot.records[$0] : nil }
+        // It must say whose root it is: nobody but the owner is told its parent.
+        read.root = root.flatMap { sharing.namingRoots([$0]).first }
+        return read
     }
 }

@@ -316,7 +316,7 @@ package protocol Storage: AnyObject, Sendable {
     /// - Returns: nil if the zone does not live.
     /// - Throws: ``StorageError/Code/crowded`` if the zone has too many.
     func pointLink(
-        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+        secretHash: [UInt8], to key: ZoneKey, root: String?, atMost countMax: Int
     ) async throws(StorageError) -> ZoneID?
 
     /// Puts a living zone into the list of a viewer's shared database. This grants nothing. An acceptance calls it before

@@ -19,7 +19,7 @@ enum RequestResult: Int, MetricLabel {
     case unknownItem, invalidArguments, serverRecordChanged, serverRejectedRequest, assetFileModified
     case changeTokenExpired, batchRequestFailed, zoneBusy, badDatabase, quotaExceeded, zoneNotFound, limitExceeded
     case userDeletedZone, tooManyParticipants, referenceViolation, serverResponseLost, assetNotAvailable
-    case participantAlreadyInvited
+    case participantAlreadyInvited, alreadyShared
     /// A code that this server does not answer yet.
     case other
 
@@ -64,6 +64,7 @@ enum RequestResult: Int, MetricLabel {
             case .serverResponseLost: .serverResponseLost
             case .assetNotAvailable: .assetNotAvailable
             case .participantAlreadyInvited: .participantAlreadyInvited
+            case .alreadyShared: .alreadyShared
             default: .other
             }
     }

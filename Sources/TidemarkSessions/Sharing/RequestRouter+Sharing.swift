@@ -96,13 +96,14 @@ extension RequestRouter {
         _ records: [RecordState], in key: ZoneKey, for viewpoint: Viewpoint
     ) async throws(Refusal) -> Viewpoint {
         guard records.haveShare else { return viewpoint }
-        return try await showingShares(of: [key.name], in: key.database, for: viewpoint)
+        return try await showingShares(of: [key.name], in: key.database, named: records.shareNames, for: viewpoint)
     }
 
     /// The same for records that were fetched by name, which come with the shares of their zone.
     func showing(_ lookup: RecordsLookup, for viewpoint: Viewpoint) async throws(Refusal) -> Viewpoint {
         guard let sharing = lookup.sharing else { return viewpoint }
-        return try await showing([lookup.zone.id: sharing], for: viewpoint)
+        let records = lookup.records.compactMap { try? $0.get() }
+        return try await showing([lookup.zone.id: sharing], named: records.shareNames, for: viewpoint)
     }
 
     /// The same for what a query found, if it looked for shares.
@@ -111,7 +112,8 @@ extension RequestRouter {
     ) async throws(Refusal) -> Viewpoint {
         guard Share.isType(search.query.recordType), !page.matches.isEmpty else { return viewpoint }
         let names = Set(page.matches.map(\.zoneName))
-        return try await showingShares(of: names, in: search.database, for: viewpoint)
+        let records = page.matches.map(\.record)
+        return try await showingShares(of: names, in: search.database, named: records.shareNames, for: viewpoint)
     }
 
     /// The same for the CKShare records that requests saved, or that were in their way. If this fails, what was saved stays
@@ -124,17 +126,22 @@ extension RequestRouter {
         bytesMax: Int
     ) async throws(Refusal) -> (viewpoint: Viewpoint, outcomes: [Result<RecordsOutcome, FailureReason>]) {
         var (viewpoint, outcomes) = (viewpoint, outcomes)
+        let shareNames = outcomes.reduce(into: Set<String>()) { names, outcome in
+            if case .success(let outcome) = outcome { names.formUnion(outcome.shownRecords.shareNames) }
+        }
         var unread = zip(requests, outcomes).enumerated().compactMap { index, part -> (index: Int, key: ZoneKey)? in
             guard part.0.savesShare, case .success(let outcome) = part.1,
                 outcome.shownRecords.haveShare
             else { return nil }
             return (index, part.0.key)
         }
-        while let first = unread.first, viewpoint.shares.values.reduce(0, { $0 + $1.byteCount }) < bytesMax {
+        while let first = unread.first,
+            viewpoint.shares.values.reduce(0, { $0 + $1.values.reduce(0) { $0 + $1.byteCount } }) < bytesMax
+        {
             let together = unread.prefix { $0.key.database == first.key.database }.prefix(limits.pageSharesMax)
             unread.removeFirst(together.count)
             viewpoint = try await showingShares(
-                of: Set(together.map { $0.key.name }), in: first.key.database, for: viewpoint)
+                of: Set(together.map { $0.key.name }), in: first.key.database, named: shareNames, for: viewpoint)
         }
         for part in unread { outcomes[part.index] = outcomes[part.index].map(\.withholdingShares) }
         return (viewpoint, outcomes)
@@ -142,28 +149,29 @@ extension RequestRouter {
 
     /// Each may have a hundred participants, so a few are read at once.
     private func showingShares(
-        of names: Set<String>, in database: DatabaseID, for viewpoint: Viewpoint
+        of names: Set<String>, in database: DatabaseID, named shareNames: Set<String>, for viewpoint: Viewpoint
     ) async throws(Refusal) -> Viewpoint {
         var (viewpoint, rest) = (viewpoint, names.sorted()[...])
         while !rest.isEmpty {
             let together = Set(rest.prefix(limits.sharesTogetherMax))
             rest = rest.dropFirst(limits.sharesTogetherMax)
             let shares = try await service.shares(of: together, in: database, by: viewpoint.access).orRefusal()
-            viewpoint = try await showing(shares, for: viewpoint)
+            viewpoint = try await showing(shares, named: shareNames, for: viewpoint)
         }
         return viewpoint
     }
 
     private func showing(
-        _ shares: [ZoneID: ZoneSharing], for viewpoint: Viewpoint
+        _ shares: [ZoneID: ZoneSharing], named names: Set<String>, for viewpoint: Viewpoint
     ) async throws(Refusal) -> Viewpoint {
         guard let user = viewpoint.user else { return viewpoint }
         var viewpoint = viewpoint
         var users: Set<UserID> = []
         for (zone, sharing) in shares {
-            guard let share = sharing.shownShare(to: user) else { continue }
-            viewpoint.shares[zone] = share
-            users.formUnion(share.users(besides: user))
+            let shown = sharing.shownShares(named: names, to: user)
+            guard !shown.isEmpty else { continue }
+            viewpoint.shares[zone] = shown
+            for share in shown.values { users.formUnion(share.users(besides: user)) }
         }
         return try await naming(users, for: viewpoint)
     }
@@ -221,6 +229,13 @@ extension [RecordState] {
         withUnsafeBufferPointer { records in
             records.indices.contains { !records[$0].isDeleted && Share.isType(records[$0].type) }
         }
+    }
+}
+
+extension [RecordState] {
+    /// The names of the CKShare records among them.
+    fileprivate var shareNames: Set<String> {
+        Set(lazy.filter { !$0.isDeleted && Share.isType($0.type) }.map(\.name))
     }
 }
 

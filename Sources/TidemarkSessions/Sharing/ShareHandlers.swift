@@ -17,7 +17,7 @@ extension RequestRouter {
         ).orRefusal()
         context.note(found.lazy.compactMap(\.failure).first)
         var answer = WireFetchShareMetadataAnswer()
-        answer.results = try await results(found, for: viewpoint)
+        answer.results = try await results(found, for: viewpoint, roots: try WantedRoots(request))
         return ServerMessage.answer(context.id, .fetchShareMetadata(answer))
     }
 
@@ -84,7 +84,7 @@ extension RequestRouter {
     }
 
     private func results(
-        _ found: [Result<ShareMetadata, FailureReason>], for viewpoint: Viewpoint
+        _ found: [Result<ShareMetadata, FailureReason>], for viewpoint: Viewpoint, roots: WantedRoots = .none
     ) async throws(Refusal) -> [WireShareMetadataResult] {
         let shown = found.compactMap { try? $0.get() }
         var viewpoint = viewpoint
@@ -95,8 +95,11 @@ extension RequestRouter {
             viewpoint.zoneOwners[metadata.owner.privateDatabase] = isOwn ? "" : metadata.owner.recordName
             users.formUnion(metadata.share.users(besides: viewpoint.user))
             users.insert(metadata.record.createdBy, metadata.record.modifiedBy, besides: viewpoint.user)
+            if roots != .none, let root = metadata.root {
+                users.insert(root.createdBy, root.modifiedBy, besides: viewpoint.user)
+            }
         }
         viewpoint = try await naming(users, for: viewpoint)
-        return found.map { WireShareMetadataResult($0, seenFrom: viewpoint, within: limits) }
+        return found.map { WireShareMetadataResult($0, seenFrom: viewpoint, within: limits, roots: roots) }
     }
 }

@@ -44,9 +44,8 @@ package struct AccountEnd: Sendable {
 
     private func carryOut(_ work: AccountEndWork) async throws {
         let users = try await store.users(of: account)
-        let person = try await person(as: users)
         let service = CloudService(storage: storage, scheduler: scheduler, limits: limits, onMoved: { _ in })
-        try await leaveShares(person, service)
+        _ = try await leaveShares(as: users, service)
         try await endPublicRecords(of: users, deletingAll: work.deletesPublic, service)
         for user in users {
             try await store.touchEnd(of: account)
@@ -54,7 +53,10 @@ package struct AccountEnd: Sendable {
             if let shared = user.sharedDatabase { try await store.deleteSharedDatabase(shared) }
             try await store.deleteUser(user.user)
         }
-        try await store.forgetRows(of: person)
+        // Once more, because others may have invited the account meanwhile. Its name and addresses stay for who goes on with
+        // shares that could not be left.
+        if let reason = try await leaveShares(as: users, service) { throw reason }
+        try await store.forgetRows(of: try await person(as: users))
         try await store.deleteAccount(account)
         if work.isLast { try await store.finishEnd(of: account) }
     }
@@ -66,21 +68,28 @@ package struct AccountEnd: Sendable {
     }
 
     /// Each share is changed under its zone's lock, and has a new version, so all devices of the others hear of it.
-    private func leaveShares(_ person: EndedPerson, _ service: CloudService) async throws {
+    ///
+    /// - Returns: why a share could not be left, if so. The others are.
+    private func leaveShares(as users: [AccountUser], _ service: CloudService) async throws -> FailureReason? {
         var place: PersonZonesPlace?
+        var failure: FailureReason?
         repeat {
-            let step = try await store.zones(of: person, after: place)
+            let step = try await store.zones(of: try await person(as: users), after: place)
             for key in step.found {
                 try await store.touchEnd(of: account)
+                // Anew for each, because an address may be somebody else's by now.
+                let person = try await person(as: users)
                 // A zone that was deleted meanwhile has no share.
                 if case .failure(let reason) = await service.forget(person, in: key), reason != .zoneNotFound {
-                    throw reason
+                    failure = reason
+                    continue
                 }
                 let notice = ZoneNotice(database: key.database, life: .nobody, zoneName: key.name, changesShares: true)
                 try await storage.post([.zone(notice)])
             }
             place = step.next
         } while place != nil
+        return failure
     }
 
     // MARK: Public records

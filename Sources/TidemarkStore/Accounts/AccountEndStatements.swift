@@ -58,55 +58,55 @@ struct AccountEndStatements: Sendable {
     // MARK: In others' shares
 
     /// Living zones that follow a place, in whose living shares somebody takes part, is invited, has asked for access or is
-    /// blocked. Each kind is found by an index of its own.
+    /// blocked.
     let zonesOfPerson = DeclaredStatement<PersonZonesQuery, (zone: ZoneID, key: ZoneKey)>(
         .read, "zones_of_person",
         """
-        SELECT k.database_id, k.zone_id, z.name
-          FROM (SELECT database_id, zone_id
-                  FROM ((\(zones("share_participant", where: "p.user_id = ANY (\(\.users)) AND p.status <> 3")))
-                         UNION
-                        (\(zones("share_participant", where: "\(address) = ANY (\(\.addresses)) AND p.status <> 3")))
-                         UNION
-                        (\(zones("share_requester", where: "p.user_id = ANY (\(\.users))")))) AS u
-                 ORDER BY database_id, zone_id LIMIT \(\.zonesMax)) AS k
-          JOIN zone z ON z.database_id = k.database_id AND z.id = k.zone_id
-         ORDER BY k.database_id, k.zone_id
+        SELECT DISTINCT m.database_id, m.zone_id, l.name
+          FROM (\(rows(of: "\(\.users)", "\(\.addresses)"))) AS m
+         CROSS JOIN LATERAL (\(living) OFFSET 0) AS l
+         WHERE m.status <> 3 AND (m.database_id, m.zone_id) > (\(\.database), \(\.zone))
+         ORDER BY m.database_id, m.zone_id LIMIT \(\.zonesMax)
         """
     ) { row throws(PostgresError) in
         (try row["zone_id"], ZoneKey(database: try row["database_id"], name: try row["name"]))
     }
 
-    /// Of an invitation that nobody has accepted.
-    private static let address = "p.user_id IS NULL AND p.address"
-
-    private static func zones(_ table: String, where condition: SQL<PersonZonesQuery>) -> SQL<PersonZonesQuery> {
+    /// What somebody has in living and in ended shares: participants, also removed ones, invitations that nobody has accepted,
+    /// requests for access as status 0, and bans as -1. Each kind is found by an index of its own, and nothing else: other
+    /// conditions would have another index read as a whole.
+    private static func rows<Input>(of users: SQL<Input>, _ addresses: SQL<Input>) -> SQL<Input> {
         """
-        SELECT DISTINCT p.database_id, p.zone_id
-          FROM \(table) p
-         WHERE \(condition) AND (p.database_id, p.zone_id) > (\(\.database), \(\.zone)) AND \(isLiving)
-         ORDER BY p.database_id, p.zone_id LIMIT \(\.zonesMax)
+        SELECT p.database_id, p.zone_id, p.share_number, p.status
+          FROM unnest(\(users)) AS u (id)
+         CROSS JOIN LATERAL (SELECT * FROM share_participant WHERE user_id = u.id OFFSET 0) AS p
+         UNION ALL
+        SELECT p.database_id, p.zone_id, p.share_number, p.status
+          FROM unnest(\(addresses)) AS a (address)
+         CROSS JOIN LATERAL (SELECT * FROM share_participant WHERE address = a.address OFFSET 0) AS p
+         WHERE p.user_id IS NULL
+         UNION ALL
+        SELECT p.database_id, p.zone_id, p.share_number, CASE WHEN p.is_blocked THEN -1 ELSE 0 END
+          FROM unnest(\(users)) AS u (id)
+         CROSS JOIN LATERAL (SELECT * FROM share_requester WHERE user_id = u.id OFFSET 0) AS p
         """
     }
 
-    /// Whether the share of the row `p` lives.
-    private static let isLiving = """
-        EXISTS (SELECT FROM share s JOIN zone z ON z.database_id = s.database_id AND z.id = s.zone_id
-                 WHERE s.database_id = p.database_id AND s.zone_id = p.zone_id AND s.number = p.share_number
-                   AND s.ended_number IS NULL AND z.removal IS NULL)
+    /// The living zone of the row `m`, if its share lives.
+    private static let living = """
+        SELECT z.name FROM share s JOIN zone z ON z.database_id = s.database_id AND z.id = s.zone_id
+         WHERE s.database_id = m.database_id AND s.zone_id = m.zone_id AND s.number = m.share_number
+           AND s.ended_number IS NULL AND z.removal IS NULL
         """
 
     let partCounts = DeclaredStatement<EndedPerson, PersonParts>(
         .read, "count_parts_of_person",
         """
-        SELECT (SELECT count(*) FROM share_participant p
-                 WHERE p.user_id = ANY (\(\.userList)) AND p.status = 2 AND \(isLiving)) AS part_count,
-               (SELECT count(*) FROM share_participant p
-                 WHERE p.user_id = ANY (\(\.userList)) AND p.status = 1 AND \(isLiving))
-               + (SELECT count(*) FROM share_participant p
-                   WHERE \(address) = ANY (\(\.addressList)) AND p.status = 1 AND \(isLiving)) AS invitation_count,
-               (SELECT count(*) FROM share_requester p
-                 WHERE p.user_id = ANY (\(\.userList)) AND NOT p.is_blocked AND \(isLiving)) AS request_count
+        SELECT count(*) FILTER (WHERE m.status = 2) AS part_count,
+               count(*) FILTER (WHERE m.status = 1) AS invitation_count,
+               count(*) FILTER (WHERE m.status = 0) AS request_count
+          FROM (\(rows(of: "\(\.userList)", "\(\.addressList)"))) AS m
+         CROSS JOIN LATERAL (\(living) OFFSET 0) AS l
         """
     ) { row throws(PostgresError) in
         PersonParts(
@@ -118,9 +118,17 @@ struct AccountEndStatements: Sendable {
     let forgetRows = DeclaredStatement<EndedPerson, Void>(
         .write, "forget_rows_of_person",
         """
-        DELETE FROM share_participant p
-         WHERE (p.user_id = ANY (\(\.userList)) OR \(address) = ANY (\(\.addressList)))
-           AND (p.status = 3 OR NOT \(isLiving))
+        DELETE FROM share_participant m
+         WHERE (m.user_id = ANY (\(\.userList)) OR m.user_id IS NULL AND m.address = ANY (\(\.addressList)))
+           AND (m.status = 3 OR NOT EXISTS (\(living)))
+           AND m.ctid = ANY (ARRAY(
+               SELECT p.ctid
+                 FROM unnest(\(\.userList)) AS u (id)
+                CROSS JOIN LATERAL (SELECT ctid FROM share_participant WHERE user_id = u.id OFFSET 0) AS p
+                UNION ALL
+               SELECT p.ctid
+                 FROM unnest(\(\.addressList)) AS a (address)
+                CROSS JOIN LATERAL (SELECT ctid FROM share_participant WHERE address = a.address OFFSET 0) AS p))
         """)
 
     /// By the user's shared database, before its list goes. Other marks of theirs are forgotten as all old ones are (R-733).

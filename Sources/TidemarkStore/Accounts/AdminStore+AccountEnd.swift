@@ -36,8 +36,9 @@ extension AdminStore {
     package func beginEnd(
         of account: AccountID, deletesPublic: Bool
     ) async throws(StorageError) -> AccountEndWork {
-        let (begun, _) = try await storage.writeRepeatably(
-            sql.ends.begin((account, deletesPublic)), sql.life.disable(account))
+        // Under the account's lock, so that no `enable` that has looked for the work before undoes this.
+        let (_, begun, _) = try await storage.writeRepeatably(
+            sql.accounts.lockAccount(account), sql.ends.begin((account, deletesPublic)), sql.life.disable(account))
         guard let work = begun.rows.first else { throw StorageError(.rejected) }
         try await tellSessions(of: account)
         return work

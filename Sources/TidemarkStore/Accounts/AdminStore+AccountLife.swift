@@ -8,7 +8,8 @@ extension AdminStore {
     /// Disables or enables an account. Servers close the sessions of one that is disabled; nothing is deleted.
     package func setDisabled(_ isDisabled: Bool, _ account: AccountID) async throws(StorageError) -> AccountChange {
         let call = isDisabled ? sql.life.disable(account) : sql.life.enable(account)
-        guard try await storage.write(call).affectedCount > 0 else { return .unchanged }
+        let (_, changed) = try await storage.write(sql.accounts.lockAccount(account), call)
+        guard changed.affectedCount > 0 else { return .unchanged }
         if isDisabled { try await tellSessions(of: account) }
         return .done
     }

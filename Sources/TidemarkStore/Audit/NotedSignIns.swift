@@ -9,9 +9,7 @@ struct NotedSignIns {
     static let accountsMax = 100_000
 
     private var hour = Int64.min
-    private var counts: [AccountID: Int] = [:]
-
-    var accountCount: Int { counts.count }
+    private(set) var counts: [AccountID: Int] = [:]
 
     /// Whether one more may be written.
     ///

@@ -178,6 +178,8 @@ struct CompactionStatements: Sendable {
             ORDER BY p.share_number LIMIT 1) IS NULL
          AND (SELECT 1 FROM share_requester q WHERE q.database_id = z.database_id AND q.zone_id = z.id
             ORDER BY q.share_number LIMIT 1) IS NULL
+         AND (SELECT 1 FROM share_record e WHERE e.database_id = z.database_id AND e.zone_id = z.id
+            ORDER BY e.name LIMIT 1) IS NULL
          AND (SELECT 1 FROM share s WHERE s.database_id = z.database_id AND s.zone_id = z.id
             ORDER BY s.number LIMIT 1) IS NULL)
         """

@@ -10,8 +10,26 @@ extension PostgresStorage {
         if let refused = try await refusedRead(of: query.key, query.sharing) {
             return Self.emptyPage(refused.sharing, in: refused.store)
         }
+        if let shares = query.hierarchies { return try await hierarchyPage(of: shares, query) }
         let found = try await read(zonePageCall(query), and: query.sharing, of: [query.key])
         return try await page(found.rows, found.sharing[0], of: query)
+    }
+
+    private func hierarchyPage(
+        of shares: [ShareNumber], _ query: ZonePageQuery
+    ) async throws(StorageError) -> StoreRead<ZonePageRead> {
+        let found = try await hierarchyPage(query, of: shares)
+        var page = ZonePageRead(zone: nil, lastRemoval: nil, records: [], hasMore: false)
+        for case (.zone(let zone), _) in found.zone { page.zone = zone.state(query.key) }
+        (page.sharing, page.events) = (found.sharing, found.events)
+        if page.events.count > query.recordsMax {
+            page.events.removeLast()
+            page.hasMore = true
+        } else if page.events.reduce(0, { $0 + ($1.record?.fields.byteCount ?? 0) }) >= query.bytesMax {
+            page.hasMore = true
+        }
+        guard let store = found.store else { throw StorageError(.rejected) }
+        return StoreRead(page, in: store)
     }
 
     private func page(

@@ -201,8 +201,12 @@ package enum Migrations {
             PackageResources._045_add_default_rate_sql
         ),
         (
-            "0046_end_accounts", "2e7ed05a9eed0595c1135243aed849db3ed424ddd4d1b83c1397fe7290457a53",
+            "0046_end_accounts", "e3aaed5dd1ac9dc818bfdb8aeb0526755d9076b7e0ec646c7895f8553eb999ff",
             PackageResources._046_end_accounts_sql
+        ),
+        (
+            "0047_create_share_records", "adcea4e9e9ca0d72cb8ffd8a3481d1cfaf6a4a278b5f0f04af56e484f7b41f7f",
+            PackageResources._047_create_share_records_sql
         ),
     ]
 }

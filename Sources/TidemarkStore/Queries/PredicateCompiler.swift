@@ -18,6 +18,8 @@ struct PredicateCompiler {
     /// not count.
     private(set) var dependsOnValues = false
     private let indexes: Set<PhysicalIndex.Kind>
+    /// An array of the names of roots whose parents the caller is not told; nil: there are none.
+    var hiddenRoots: String?
     /// The key that orders the records first. An index of it serves every bound of its values.
     private let order: QueryKey?
     /// The parameters with the elements and words to look up.
@@ -222,7 +224,7 @@ struct PredicateCompiler {
     /// An expression that is null in records without the key; nil if no record has the key.
     private func presence(of key: QueryKey) -> String? {
         switch key {
-        case .system(let system): return SystemColumn(system)?.sql
+        case .system(let system): return SystemColumn(system, hiding: hiddenRoots)?.sql
         case .field(let name):
             guard let field = type.fields[name], !field.isEncrypted else { return nil }
             if field.type.isList { return IndexedExpression.json(IndexColumn.key(.members, name)) }
@@ -264,7 +266,10 @@ struct PredicateCompiler {
 
     private mutating func compare(_ key: QuerySystemKey, _ sign: String, _ constant: IndexValue) -> String? {
         guard let column = SystemColumn(key), let (value, type) = column.parameter(constant) else { return nil }
-        return "\(column.sql) \(sign) \(parameters.add(value, type))"
+        let condition = "\(column.sql) \(sign) \(parameters.add(value, type))"
+        // NB: in this form an index serves the condition.
+        guard key == .parent, let hiddenRoots else { return condition }
+        return "(\(condition) AND r.name <> ALL (\(hiddenRoots)))"
     }
 
     private mutating func isIn(zone name: String) -> String { "z.name = \(parameters.add(.text(name), .text))" }
@@ -349,7 +354,9 @@ struct SystemColumn {
     private let key: QuerySystemKey
 
     /// Nil for a key that no record has.
-    init?(_ key: QuerySystemKey) {
+    ///
+    /// - Parameter hiddenRoots: an array of the names of roots that have no parent to the caller; nil: there are none.
+    init?(_ key: QuerySystemKey, hiding hiddenRoots: String? = nil) {
         self.key = key
         switch key {
         case .recordID: sql = "r.name"
@@ -357,7 +364,8 @@ struct SystemColumn {
         case .modificationDate: sql = "r.modified_at"
         case .creatorUserRecordID: sql = "r.created_by"
         case .lastModifiedUserRecordID: sql = "r.modified_by"
-        case .parent: sql = "r.parent"
+        case .parent:
+            sql = hiddenRoots.map { "(CASE WHEN r.name = ANY (\($0)) THEN NULL ELSE r.parent END)" } ?? "r.parent"
         case .share: return nil
         }
     }

@@ -43,6 +43,7 @@ struct QueryCompiler {
         let database = predicate.parameters.add(.int8(page.database.rawValue), .int8)
         let zone = page.query.zoneName.map { predicate.parameters.add(.text($0), .text) }
         let bytesMax = predicate.parameters.add(.int8(Int64(clamping: page.bytesMax)), .int8)
+        if page.hierarchies != nil { predicate.hiddenRoots = Self.roots(in: database) }
         let condition = predicate.condition(page.query.predicate)
         let sorts = page.query.effectiveSorts.map { sort($0) }
         let after = page.after.map { " AND " + comesAfter($0, sorts) } ?? ""
@@ -50,6 +51,7 @@ struct QueryCompiler {
         let living = "z.database_id = \(database) AND z.removal IS NULL\(zone.map { " AND z.name = \($0)" } ?? "")"
         let head = zone == nil ? "true" : "EXISTS (SELECT FROM zone z WHERE \(living))"
         let access = predicate.access(page.query.predicate)
+        let covered = page.hierarchies.map { " AND " + isCovered(byAnyOf: $0, database) } ?? ""
         let keys = sorts.indices.map { "sort_key_\($0 + 1)" }
         let selected = zip(sorts, keys).map { ", \($0.sql) AS \($1)" }.joined()
         let inZone = sorts.map { $0.order($0.sql) } + ["r.name"]
@@ -71,7 +73,7 @@ struct QueryCompiler {
                                      FROM record r
                                     WHERE \(access.condition(database))
                                       AND \(IndexedExpression.isLiving(page.query.recordType))
-                                      AND \(condition)\(after)
+                                      AND \(condition)\(covered)\(after)
                                     ORDER BY \(inZone.joined(separator: ", "))
                                     LIMIT \(recordsMax + 1)) AS c
                              ORDER BY \(overall.joined(separator: ", "))
@@ -88,6 +90,28 @@ struct QueryCompiler {
         let parts = RecordColumn.selected("q", ["fields": "\n"]).split(separator: "\n", maxSplits: 1)
         return (String(parts[0]), String(parts[1]))
     }()
+
+    /// Whether the record `r` is in one of the hierarchies through which the caller sees the zone.
+    private mutating func isCovered(byAnyOf shares: [ShareNumber], _ database: String) -> String {
+        let numbers = shares.map { predicate.parameters.add(.int8($0.rawValue), .int8) }
+        guard !numbers.isEmpty else { return "false" }
+        return """
+            (SELECT 1
+               FROM (SELECT share_number, has_left FROM share_record
+                      WHERE database_id = \(database) AND zone_id = r.zone_id AND name BETWEEN r.name AND r.name
+                      ORDER BY name OFFSET 0) AS l
+              WHERE l.share_number IN (\(numbers.joined(separator: ", "))) AND NOT l.has_left LIMIT 1) IS NOT NULL
+            """
+    }
+
+    /// The roots of the hierarchies of zone `z` that are shared, as an array: a thousand at most (R-977). It is read once for
+    /// the zone.
+    private static func roots(in database: String) -> String {
+        """
+        ARRAY(SELECT root_name FROM share
+               WHERE database_id = \(database) AND zone_id = z.id AND ended_number IS NULL AND root_name IS NOT NULL)
+        """
+    }
 
     // MARK: Order
 
@@ -116,7 +140,7 @@ struct QueryCompiler {
         }
         switch sort.key {
         case .system(let key):
-            guard let column = SystemColumn(key) else { return Self.nothing(sort) }
+            guard let column = SystemColumn(key, hiding: predicate.hiddenRoots) else { return Self.nothing(sort) }
             return Sort(
                 sql: column.sql, isAscending: sort.isAscending, isNullable: column.isNullable,
                 parameter: column.parameter)

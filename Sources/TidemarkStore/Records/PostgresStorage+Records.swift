@@ -30,7 +30,8 @@ extension PostgresStorage {
                 release(lease)
                 return nil
             }
-            let snapshots = try await withRemovals(found.snapshots, on: lease.connection)
+            let whole = try await HierarchyReads(reads).complete(found.snapshots, on: lease.connection)
+            let snapshots = try await withRemovals(whole, on: lease.connection)
             return PostgresWriteTransaction(lease: lease, storage: self, snapshots: snapshots, store: found.store)
         } catch {
             release(lease)
@@ -69,9 +70,20 @@ extension PostgresStorage {
         }
         let query = LookUpQuery(zone: key, names: names, bytesMax: bytesMax)
         // Many large records take PostgreSQL many milliseconds. Small reads of others do not wait behind them.
-        let found = try await read(
+        var found = try await read(
             sql.records.lookUpRecords(query), and: sharing, of: [key], isLong: names.count > Self.fewNames)
         snapshot.sharing = found.sharing[0]
+        // Where hierarchies are shared, the access to each record depends on its place, of the same snapshot (I-5).
+        // NB: a zone's own CKShare record is in no hierarchy, and is read alone for who opens a link: they get the same reads
+        // whatever the link leads to.
+        if sharing != .nothing, found.sharing[0]?.hasHierarchies == true,
+            names.contains(where: { !Share.isZoneWide(named: $0) }),
+            let covered = try await coveredRecords(query, sharing)
+        {
+            found.rows = covered.rows
+            snapshot.sharing = covered.sharing
+            snapshot.hierarchies = covered.hierarchies
+        }
         for (row, unread) in found.rows {
             switch row {
             case .zone(let zone): snapshot.zone = zone.state(key)
@@ -81,6 +93,7 @@ extension PostgresStorage {
             case .scanEnd: break
             }
         }
+        snapshot.cover()
         // I-5: a zone of another is not there, whatever became of it. Nor does the time tell it to who opens a link.
         guard snapshot.zone == nil, sharing.asker == nil else { return snapshot }
         do {

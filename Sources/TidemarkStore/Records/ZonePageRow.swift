@@ -12,6 +12,7 @@ enum ZonePageRow {
         let changeNumber: ChangeNumber
         let oldestTokenNumber: ChangeNumber
         let isPerZone: Bool
+        let hasHierarchies: Bool
         /// The client change token of the device that asks.
         let clientToken: [UInt8]?
         let store: StoreIncarnation?
@@ -21,6 +22,7 @@ enum ZonePageRow {
                 id: id, key: key, createdAt: createdAt, changeNumber: changeNumber,
                 oldestTokenNumber: oldestTokenNumber)
             zone.encryptionScope = isPerZone ? .perZone : .perRecord
+            zone.hasHierarchies = hasHierarchies
             return zone
         }
     }
@@ -31,7 +33,7 @@ enum ZonePageRow {
     case scanEnd(ChangeNumber)
 
     /// What a common table expression `z` takes from `zone`.
-    static let zoneColumns = "id, change_number, oldest_token_number, created_at, encryption_scope"
+    static let zoneColumns = "id, change_number, oldest_token_number, created_at, encryption_scope, has_hierarchies"
 
     /// The columns of the zone `z`.
     static func zone<Input>(clientToken: SQL<Input>, store: String) -> SQL<Input> {
@@ -41,6 +43,7 @@ enum ZonePageRow {
                 case "fields": "(\(clientToken)) AS fields"
                 case "change_number": "z.change_number"
                 case "is_deleted": "z.encryption_scope = 1 AS is_deleted"
+                case "parent": "CASE WHEN z.has_hierarchies THEN '' END AS parent"
                 case "created_at": "z.created_at"
                 case "created_by": "z.id AS created_by"
                 case "modified_by": "z.oldest_token_number AS modified_by"
@@ -62,11 +65,13 @@ enum ZonePageRow {
                 self = .scanEnd(try row["change_number"])
                 return
             }
+            let mark: String? = try row["parent"]
             self = .zone(
                 Zone(
                     id: id, createdAt: try row["created_at"],
                     changeNumber: try row["change_number"], oldestTokenNumber: try row["modified_by"],
-                    isPerZone: try row["is_deleted"], clientToken: try row["fields"], store: try row["batch_end"]))
+                    isPerZone: try row["is_deleted"], hasHierarchies: mark != nil, clientToken: try row["fields"],
+                    store: try row["batch_end"]))
         } else {
             self = .record(try RecordRow.decode(row, at: name))
         }

@@ -52,9 +52,10 @@ extension PostgresStorage {
     }
 
     package func pointLink(
-        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+        secretHash: [UInt8], to key: ZoneKey, root: String?, atMost countMax: Int
     ) async throws(StorageError) -> ZoneID? {
-        guard let row = try await writeRepeatably(sql.sharing.pointLink((secretHash, key, countMax))).rows.first else {
+        let call = sql.sharing.pointLink((secretHash, key, root ?? "", countMax))
+        guard let row = try await writeRepeatably(call).rows.first else {
             throw StorageError(.rejected, detail: "a row is missing")
         }
         if row.isFull { throw StorageError(.crowded, detail: "links that no share took", retryAfter: .seconds(600)) }

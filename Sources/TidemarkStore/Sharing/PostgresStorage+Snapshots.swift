@@ -32,6 +32,45 @@ extension PostgresStorage {
         return (found.rows, found.shares)
     }
 
+    /// Records by name with the shares of hierarchies that cover them, in one snapshot. Nil if the zone does not live.
+    func coveredRecords(
+        _ query: LookUpQuery, _ sharing: SharingRead
+    ) async throws(StorageError) -> (
+        rows: [(row: ZonePageRow, unread: Int32?)], sharing: ZoneSharing?, hierarchies: ZoneHierarchies
+    )? {
+        let living = try await read(sql.zones.living([query.zone]))
+        guard let zone = living.first else { return nil }
+        let names = CoverQuery(database: zone.key.database, zone: zone.id, names: query.names)
+        let found = try await snapshot(CoveredRows(), sharing, of: [query.zone]) { reading in
+            reading.add(sql.records.lookUpRecords(query)) { found, row in found.rows.rows.append(row) }
+            reading.add(sql.hierarchies.covers(names)) { found, row in
+                found.rows.hierarchies.covers[row.name] = row.cover
+            }
+        }
+        return (found.rows.rows, found.shares[0], found.rows.hierarchies)
+    }
+
+    /// A page of what a user sees of hierarchies, in one snapshot with their shares.
+    func hierarchyPage(
+        _ query: ZonePageQuery, of shares: [ShareNumber]
+    ) async throws(StorageError) -> (
+        zone: [(row: ZonePageRow, unread: Int32?)], events: [HierarchyEvent], sharing: ZoneSharing?,
+        store: StoreIncarnation?
+    ) {
+        let page = HierarchyPageStatementQuery(
+            key: query.key, shares: shares, after: query.after?.number ?? 0, rowsMax: query.recordsMax + 1,
+            bytesMax: query.bytesMax)
+        let found = try await snapshot(HierarchyRows(), query.sharing, of: [query.key]) { reading in
+            reading.add(sql.records.lookUpRecords(LookUpQuery(zone: query.key, names: [], bytesMax: 0))) { found, row in
+                found.rows.zone.append(row)
+            }
+            reading.add(sql.accounts.store()) { found, row in found.rows.store = row.incarnation }
+            guard !shares.isEmpty else { return }
+            reading.add(sql.hierarchies.page(page)) { found, row in found.rows.events.append(row) }
+        }
+        return (found.rows.zone, found.rows.events, found.shares[0], found.rows.store)
+    }
+
     /// A page of the feed of a shared database, and a page of the feed of a zone of another, with what is to be read of that
     /// zone's shares. All are of one snapshot, so the zone's page shows what the feed says of the zone.
     func read(
@@ -87,6 +126,19 @@ struct SharedSnapshot<Rows> {
     init(rows: Rows, sharing: [SharingRows]) {
         (self.rows, self.sharing) = (rows, sharing)
     }
+}
+
+/// Records by name, with what covers them.
+private struct CoveredRows {
+    var rows: [(row: ZonePageRow, unread: Int32?)] = []
+    var hierarchies = ZoneHierarchies()
+}
+
+/// The rows of a page of hierarchies.
+private struct HierarchyRows {
+    var zone: [(row: ZonePageRow, unread: Int32?)] = []
+    var events: [HierarchyEvent] = []
+    var store: StoreIncarnation?
 }
 
 /// The rows of a page of a shared database's feed, and of a page of a zone.

@@ -40,14 +40,14 @@ struct SharedFeedStatements: Sendable {
         "\(accessBegin(of: user)) IS NOT NULL"
     }
 
-    /// The number of the change that gave the access; null: there is none.
+    /// The number of the change that gave the access; null: there is none. With several shares of one zone it is that of the
+    /// first: the zone is there as long as one of them is (R-321).
     private static func accessBegin<Input>(of user: SQL<Input>) -> SQL<Input> {
         """
-        (SELECT p.accepted_number FROM (\(livingShares)) AS s
+        (SELECT min(p.accepted_number) FROM (\(livingShares)) AS s
           CROSS JOIN LATERAL (\(row(of: user))) AS p
           WHERE p.status = 2 AND p.accepted_number IS NOT NULL
-            AND CASE p.role WHEN 4 THEN s.public_permission ELSE p.permission END > 1
-          LIMIT 1)
+            AND CASE p.role WHEN 4 THEN s.public_permission ELSE p.permission END > 1)
         """
     }
 

@@ -39,7 +39,8 @@ struct SharingRow {
         guard let number: ShareNumber = try row["share_number"] else { return nil }
         let endedNumber: ChangeNumber? = try row["share_ended_number"]
         return Share(
-            number: number, recordName: try row["record_name"],
+            number: number, recordName: try row["record_name"], rootName: try row["root_name"],
+            rootSecret: try row["root_secret"],
             publicPermission: try code(try row["public_permission"]), allowsRequests: try row["allows_requests"],
             endedNumber: endedNumber)
     }

@@ -38,14 +38,15 @@ struct SharingStatements: Sendable {
 
     /// All shares of zones, with the rows of some users in the living ones. One look-up for each user, however many take
     /// part.
-    let readAccess = reading("read_share_access", \.zones, link: noLink, participants: someParticipants)
+    let readAccess = reading("read_share_access", \.zones, link: noLink, participants: someParticipants, isAccess: true)
 
     /// At least one row for each zone that lives and has an owner. Participants of a share that has ended are not read:
     /// their rows grant nothing.
     private static func reading<Input>(
         _ name: String, _ zones: any KeyPath<Input, [ZoneKey]> & Sendable, link: SQL<Input>, participants: SQL<Input>,
-        withNames isNamed: Bool = false
+        withNames isNamed: Bool = false, isAccess: Bool = false
     ) -> DeclaredStatement<Input, SharingRow> {
+        let rootSecret = isAccess ? "NULL::bytea" : Self.rootSecret
         let (owner, names) = isNamed ? (Self.namedOwner, Self.nameColumns) : (Self.owner, "")
         return DeclaredStatement(
             .read, name,
@@ -53,20 +54,31 @@ struct SharingStatements: Sendable {
             SELECT k.ordinal, z.id AS zone_id, d.user_id AS owner_id, l.secret, s.number AS share_number,
                    s.ended_number AS share_ended_number, s.public_permission, s.allows_requests, s.record_name, p.id,
                    p.user_id, p.address, p.link_secret, p.role, p.permission, p.status, p.accepted_number, p.ended_number,
-                   p.added_at, p.is_approved_requester\(names)
+                   p.added_at, p.is_approved_requester, s.root_name, s.root_secret\(names)
               FROM unnest(\(zones, \.database), \(zones, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
              CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
              CROSS JOIN LATERAL (
                    \(owner)) AS d
               LEFT JOIN LATERAL (\(link)) AS l ON true
               LEFT JOIN LATERAL (
-                   SELECT * FROM share WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
+                   SELECT *, \(rootSecret) AS root_secret
+                     FROM share WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
                     ORDER BY database_id, zone_id, number OFFSET 0) AS s ON true
               LEFT JOIN LATERAL (
                    \(participants)) AS p ON true
             """
         ) { row throws(PostgresError) in try isNamed ? SharingRow(named: row) : SharingRow(row) }
     }
+
+    /// The secret of the URL of a hierarchy's share. NB: `OFFSET 0` keeps the look-up with the share. Further out it would be
+    /// repeated for each participant.
+    private static let rootSecret = """
+        CASE WHEN share.root_name IS NOT NULL
+                             THEN (SELECT secret FROM share_link AS u
+                                    WHERE u.database_id = k.database_id AND u.zone_id BETWEEN z.id AND z.id
+                                      AND u.root_name BETWEEN share.root_name AND share.root_name
+                                    ORDER BY u.database_id, u.zone_id, u.root_name LIMIT 1) END
+        """
 
     private static let owner = """
         SELECT user_id FROM database
@@ -97,7 +109,8 @@ struct SharingStatements: Sendable {
     /// NB: a join, because a column would be looked up for each participant.
     private static let link: SQL<[ZoneKey]> = """
         SELECT secret FROM share_link
-         WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id ORDER BY database_id, zone_id LIMIT 1
+         WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id AND root_name BETWEEN '' AND ''
+         ORDER BY database_id, zone_id, root_name LIMIT 1
         """
 
     private static let noLink: SQL<AccessQuery> = "SELECT NULL::bytea AS secret"
@@ -180,6 +193,9 @@ struct SharingStatements: Sendable {
              WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND number = ANY (\(\.shares))),
         answered AS (
             DELETE FROM share_requester
+             WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND share_number = ANY (\(\.shares))),
+        uncovered AS (
+            DELETE FROM share_record
              WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND share_number = ANY (\(\.shares)))
         DELETE FROM share_participant
          WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND share_number = ANY (\(\.shares))
@@ -240,20 +256,22 @@ struct SharingStatements: Sendable {
     let writeShare = DeclaredStatement<(zone: SharingWrite, share: Share), Void>(
         .write, "write_share",
         """
-        INSERT INTO share (database_id, zone_id, number, ended_number, public_permission, allows_requests, record_name)
+        INSERT INTO share (database_id, zone_id, number, ended_number, public_permission, allows_requests, record_name,
+                           root_name)
         VALUES (\(\.zone.database), \(\.zone.zone), \(\.share.number), \(\.share.endedNumber),
-                \(\.share.publicPermission), \(\.share.allowsRequests), \(\.share.recordName))
+                \(\.share.publicPermission), \(\.share.allowsRequests), \(\.share.recordName), \(\.share.rootName))
             ON CONFLICT (database_id, zone_id, number) DO UPDATE
            SET ended_number = excluded.ended_number, public_permission = excluded.public_permission,
                allows_requests = excluded.allows_requests
         """)
 
-    /// A zone gets one secret in its life.
-    let writeSecret = DeclaredStatement<(zone: SharingWrite, secret: [UInt8]), Void>(
+    /// A zone gets one secret in its life, and each root of a hierarchy one of its own. The empty root is the whole zone.
+    let writeSecret = DeclaredStatement<(zone: SharingWrite, rootName: String, secret: [UInt8]), Void>(
         .write, "write_share_secret",
         """
-        INSERT INTO share_link (database_id, zone_id, secret)
-        VALUES (\(\.zone.database), \(\.zone.zone), \(\.secret))
+        INSERT INTO share_link (database_id, zone_id, root_name, secret)
+        VALUES (\(\.zone.database), \(\.zone.zone), \(\.rootName), \(\.secret))
+            ON CONFLICT DO NOTHING
         """)
 
     // MARK: Pointers
@@ -262,7 +280,7 @@ struct SharingStatements: Sendable {
     /// secrets no save has taken; these are removed once they are old. If the zone has a secret already, the link with that
     /// secret is made to lead to it, and no other is written.
     let pointLink = DeclaredStatement<
-        (secretHash: [UInt8], key: ZoneKey, countMax: Int), (zone: ZoneID?, isFull: Bool)
+        (secretHash: [UInt8], key: ZoneKey, rootName: String, countMax: Int), (zone: ZoneID?, isFull: Bool)
     >(
         .write, "point_link",
         """
@@ -271,20 +289,19 @@ struct SharingStatements: Sendable {
             SELECT (SELECT sha256(secret) FROM share_link
                      WHERE database_id = \(part: \.key, \.database)
                        AND zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
-                     ORDER BY zone_id LIMIT 1) AS taken_hash,
-                   (SELECT count(*) FROM share_link_target
+                       AND root_name BETWEEN \(\.rootName) AND \(\.rootName)
+                     ORDER BY zone_id, root_name LIMIT 1) AS taken_hash,
+                   (SELECT count(*) FROM share_link_target t
                      WHERE owner_database_id = \(part: \.key, \.database)
                        AND zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
-                       AND secret_hash <> \(\.secretHash) AND NOT \(isOld)) AS untaken_count),
+                       AND secret_hash <> \(\.secretHash) AND NOT \(isOld) AND \(isUntaken)) AS untaken_count),
         gone AS (
             DELETE FROM share_link_target WHERE ctid = ANY (ARRAY(
                 SELECT t.ctid FROM share_link_target t
                  WHERE t.owner_database_id = \(part: \.key, \.database)
                    AND t.zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
                    AND t.secret_hash <> \(\.secretHash) AND \(isOld)
-                   AND (SELECT 1 FROM share_link l
-                         WHERE l.database_id = t.owner_database_id AND l.zone_id BETWEEN t.zone_id AND t.zone_id
-                           AND sha256(l.secret) = t.secret_hash ORDER BY l.zone_id LIMIT 1) IS NULL
+                   AND \(isUntaken)
                  ORDER BY t.zone_id LIMIT 1000))),
         put AS (
             INSERT INTO share_link_target (secret_hash, owner_database_id, zone_id)
@@ -299,6 +316,13 @@ struct SharingStatements: Sendable {
                (SELECT taken_hash IS NULL AND untaken_count >= \(\.countMax) FROM s) AS is_full
         """
     ) { row throws(PostgresError) in (try row["zone_id"], try row["is_full"]) }
+
+    /// Whether no save has taken the secret of the target `t`.
+    private static let isUntaken = """
+        (SELECT 1 FROM share_link l
+                         WHERE l.database_id = t.owner_database_id AND l.zone_id BETWEEN t.zone_id AND t.zone_id
+                           AND sha256(l.secret) = t.secret_hash ORDER BY l.zone_id, sha256(l.secret) LIMIT 1) IS NULL
+        """
 
     /// Whether no save can take the secret of a target any more.
     private static let isOld = "made_at < now() - interval '10 minutes'"

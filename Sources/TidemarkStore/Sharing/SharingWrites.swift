@@ -13,8 +13,19 @@ struct SharingWrites {
 
     var calls: [Call<Void>] {
         zones.flatMap { zone in
-            zone.sharing.flatMap { Self.calls(for: $0, in: SharingWrite(zone, $0)) }
+            zone.sharing.flatMap { Self.calls(for: $0, in: SharingWrite(zone, $0)) } + Self.hierarchyCalls(for: zone)
         }
+    }
+
+    private static func hierarchyCalls(for zone: ZoneChanges) -> [Call<Void>] {
+        var calls: [Call<Void>] = []
+        if zone.hasHierarchies == true { calls.append(sql.hierarchies.markZone((zone.database, zone.zone))) }
+        if !zone.shareRecords.isEmpty {
+            calls.append(
+                sql.hierarchies.write(
+                    ShareRecordsWrite(database: zone.database, zone: zone.zone, rows: zone.shareRecords)))
+        }
+        return calls
     }
 
     /// Forgotten rows go first, and new rows come last: a user has one row in a share.
@@ -41,7 +52,10 @@ struct SharingWrites {
         if let share = changes.insertedShare ?? changes.updatedShare {
             calls.append(sql.sharing.writeShare((zone, share)))
         }
-        if let secret = changes.insertedSecret { calls.append(sql.sharing.writeSecret((zone, secret))) }
+        if let secret = changes.insertedSecret {
+            let root = (changes.insertedShare ?? changes.updatedShare)?.rootName ?? ""
+            calls.append(sql.sharing.writeSecret((zone, root, secret)))
+        }
         return calls
     }
 }

@@ -11,6 +11,7 @@ enum ZoneRow {
             createdAt: try row["created_at"], changeNumber: try row["change_number"],
             oldestTokenNumber: try row["oldest_token_number"])
         zone.encryptionScope = ZoneEncryptionScope(rawValue: try row["encryption_scope"]) ?? .perRecord
+        zone.hasHierarchies = try row["has_hierarchies"] ?? false
         return zone
     }
 

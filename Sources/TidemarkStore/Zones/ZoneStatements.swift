@@ -38,7 +38,8 @@ struct ZoneStatements: Sendable {
 
     /// The columns that ``ZoneRow`` reads.
     static let columns = """
-        z.database_id, z.name, z.id, z.change_number, z.oldest_token_number, z.created_at, z.encryption_scope
+        z.database_id, z.name, z.id, z.change_number, z.oldest_token_number, z.created_at, z.encryption_scope,
+        NULLIF(z.has_hierarchies, false) AS has_hierarchies
         """
 
     /// Creates the default zone, which always exists (R-022), where there is none yet.
@@ -296,6 +297,7 @@ struct ZoneStatements: Sendable {
     let clearClientTokens = clearing("client_token", by: "device_id")
     let clearParticipants = clearing("share_participant", by: "share_number")
     let clearAccessRequests = clearing("share_requester", by: "share_number")
+    let clearShareRecords = clearing("share_record", by: "name")
     let clearShares = clearing("share", by: "number")
     let clearShareLinks = clearing("share_link", by: "zone_id")
     let clearShareLinkTargets = clearing("share_link_target", of: "owner_database_id", by: "zone_id")

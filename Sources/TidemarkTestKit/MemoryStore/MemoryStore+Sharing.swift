@@ -56,11 +56,11 @@ extension MemoryStore {
     }
 
     package func pointLink(
-        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+        secretHash: [UInt8], to key: ZoneKey, root: String?, atMost countMax: Int
     ) async throws(StorageError) -> ZoneID? {
         try await call { tables -> Result<ZoneID?, StorageError> in
             guard let zone = tables.livingZone(key) else { return .success(nil) }
-            guard tables.pointLink(secretHash, to: zone, atMost: countMax) else {
+            guard tables.pointLink(secretHash, to: zone, root, atMost: countMax) else {
                 return .failure(StorageError(.crowded, detail: "links that no share took"))
             }
             return .success(zone)
@@ -142,7 +142,15 @@ extension MemoryTables {
         guard read != .nothing, let stored = storedSharing(of: zone) else { return nil }
         let living = stored.participants.filter { stored.shares[$0.key]?.isLiving ?? false }
         let requests = stored.requests.filter { stored.shares[$0.key]?.isLiving ?? false }
-        let shares = Array(stored.shares.values)
+        let shares = stored.shares.values.map { share in
+            var share = share
+            if case .access = read {
+                share.rootSecret = nil
+            } else if let root = share.rootName {
+                share.rootSecret = rootSecrets[zone]?[root]
+            }
+            return share
+        }
         guard case .access(let users) = read else {
             let leavesOutEnded = if case .shown = read { true } else { false }
             return ZoneSharing(
@@ -189,6 +197,11 @@ extension MemoryTables {
     }
 
     mutating func write(_ changes: SharingChanges, in zone: ZoneID) {
+        if let secret = changes.insertedSecret, let root = changes.insertedShare?.rootName {
+            // a root keeps the secret that it has.
+            rootSecrets[zone, default: [:]][root] = rootSecrets[zone]?[root] ?? secret
+        }
+        shareRecords.forget(changes.forgottenShares, of: zone)
         sharing[zone] = storedSharing(of: zone)?.applying(changes)
     }
 
@@ -232,9 +245,12 @@ extension MemoryTables {
         var begins: [ZoneID: ChangeNumber] = [:]
         for zone in database.pointers.keys {
             guard let sharing = sharing(of: zone, .access(of: [user])), sharing.admits(user),
-                let share = sharing.livingShare
+                !sharing.livingShares.isEmpty
             else { continue }
-            begins[zone] = sharing.participants[share.number]?.values.first { $0.user == user }?.acceptedNumber
+            // As long as the user takes part in one share of the zone, the zone is there.
+            let access = ShareAccess(of: user, in: sharing)
+            begins[zone] = sharing.livingShares.filter { access.takesPart(in: $0.number) }
+                .compactMap { sharing.participants[$0.number]?.values.first { $0.user == user }?.acceptedNumber }.min()
         }
         return begins
     }
@@ -266,12 +282,16 @@ extension MemoryTables {
     }
 
     /// False if too many links lead to the zone. Here those that no share took are kept for ever.
-    fileprivate mutating func pointLink(_ secretHash: [UInt8], to zone: ZoneID, atMost countMax: Int) -> Bool {
-        if let secret = sharing[zone]?.secret {
+    fileprivate mutating func pointLink(
+        _ secretHash: [UInt8], to zone: ZoneID, _ root: String?, atMost countMax: Int
+    ) -> Bool {
+        if let secret = root.map({ rootSecrets[zone]?[$0] }) ?? sharing[zone]?.secret {
             links[SHA256.hash(secret)] = zone
             return true
         }
-        guard links.count(where: { $0.value == zone && $0.key != secretHash }) < countMax else { return false }
+        let taken = Set((rootSecrets[zone] ?? [:]).values.map { SHA256.hash($0) })
+        guard links.count(where: { $0.value == zone && $0.key != secretHash && !taken.contains($0.key) }) < countMax
+        else { return false }
         links[secretHash] = zone
         return true
     }

@@ -102,6 +102,10 @@ struct MemoryTables {
     var masterKeyCheck: [UInt8]?
     /// The shares of living zones that have, or had, some.
     var sharing: [ZoneID: ZoneSharing] = [:]
+    /// What participants of shared hierarchies see.
+    var shareRecords = MemoryShareRecords()
+    /// The secrets of the URLs of hierarchies, by the names of their roots.
+    var rootSecrets: [ZoneID: [String: [UInt8]]] = [:]
     /// Where links lead, by the SHA-256 of their secrets.
     var links: [[UInt8]: ZoneID] = [:]
     /// The verified addresses of accounts.
@@ -202,6 +206,7 @@ struct MemoryTables {
         }
         snapshot.sharing = sharing(of: id, read.sharing)
         if read.sharing == .whole { snapshot.sharingRowCount = sharingRowCount(of: read.key.database) }
+        if zone.state.hasHierarchies || read.sharesHierarchy { complete(&snapshot, read, zone) }
         snapshot.referencesMax = referencesMax
         snapshot.roles = roles.filter { read.users.contains($0.key) }
         snapshot.storageUse = storageUse(of: read.key.database)
@@ -241,6 +246,10 @@ struct MemoryTables {
             return page
         }
         var page = zone.page(query)
+        if let shares = query.hierarchies {
+            (page.records, page.hasMore, page.passedTo) = ([], false, nil)
+            shareRecords.read(&page, of: zone, seenThrough: shares, query)
+        }
         page.sharing = sharing(of: zone.state.id, query.sharing)
         page.clientToken = databases[query.key.database]?.clientTokens.token(of: query.device, in: zone.state.id) ?? []
         return page
@@ -250,7 +259,11 @@ struct MemoryTables {
         let living = (databases[page.database]?.zones ?? []).compactMap { zones[$0] }.filter { $0.state.removal == nil }
         let searched = living.filter { zone in page.query.zoneName.map { $0 == zone.state.key.name } ?? true }
         var scan = QueryScan(page)
-        for zone in searched { zone.look(with: &scan) }
+        for zone in searched {
+            let covered = page.hierarchies.map { shareRecords.names(in: zone.state.id, coveredBy: $0) }
+            let roots = covered == nil ? [:] : sharing[zone.state.id]?.rootShareNames ?? [:]
+            zone.look(with: &scan, among: covered, hidingParentsOf: roots)
+        }
         let isZoneFound = page.query.zoneName == nil || !searched.isEmpty
         let missing = isZoneFound ? nil : page.query.zoneName.map { ZoneKey(database: page.database, name: $0) }
         var read = QueryPageRead(
@@ -302,6 +315,7 @@ struct MemoryTables {
             complaints.append(complaint)
         } else {
             for change in changes.sharing { write(change, in: changes.zone) }
+            shareRecords.write(changes)
             zones[changes.zone]?.write(changes, memoryEpoch: memoryEpoch)
             databases[changes.database]?.clientTokens.keep(changes)
             for use in changes.assetUses { write(use, in: changes) }
@@ -362,6 +376,8 @@ struct MemoryTables {
         zones[id]?.end(reason)
         databases[zone.state.key.database]?.clientTokens.forget(id)
         (zoneKeys[id], sharing[id]) = (nil, nil)
+        rootSecrets[id] = nil
+        shareRecords.forget(id)
         observe(.zoneEnded(zone.state))
     }
 }

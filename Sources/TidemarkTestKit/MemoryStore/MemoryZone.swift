@@ -80,7 +80,7 @@ struct MemoryZone {
         snapshot.areChildrenCut = snapshot.children.values.reduce(0) { $0 + $1.count } > namedCount + followedMax
     }
 
-    private func children(of parents: Set<String>) -> [String: [String]] {
+    func children(of parents: Set<String>) -> [String: [String]] {
         var children: [String: [String]] = [:]
         for record in records.values where !record.isDeleted {
             guard let parent = record.parent, parents.contains(parent) else { continue }
@@ -130,8 +130,14 @@ struct MemoryZone {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 
-    func look(with scan: inout QueryScan) {
-        for record in records.values { scan.look(at: record, in: state.id, named: state.key.name) }
+    /// - Parameters:
+    ///   - names: of the records that may be found; nil: all.
+    ///   - roots: the names of CKShare records by those of roots whose parents are hidden.
+    func look(with scan: inout QueryScan, among names: Set<String>?, hidingParentsOf roots: [String: String]) {
+        for record in records.values where names?.contains(record.name) ?? true {
+            let shown = roots[record.name].map { record.covered(by: record.share, asRootOf: $0).withoutRootParent }
+            scan.look(at: shown ?? record, in: state.id, named: state.key.name)
+        }
     }
 
     private func firstLogIndex(after number: ChangeNumber) -> Int {
@@ -150,7 +156,9 @@ struct MemoryZone {
         if state.removal != nil { return "the zone is gone" }
         let numbers = [state.changeNumber] + changes.records.map(\.changeNumber)
         if zip(numbers, numbers.dropFirst()).contains(where: { $0 >= $1 }) { return "change numbers do not grow" }
-        return numbers.last ?? 0 == changes.changeNumber ? nil : "the zone's number is not its newest change's"
+        // Records that only came under another share have numbers of their own.
+        let newest = max(numbers.last ?? 0, changes.shareRecords.lazy.map(\.number).max() ?? 0)
+        return newest == changes.changeNumber ? nil : "the zone's number is not its newest change's"
     }
 
     mutating func write(_ changes: ZoneChanges, memoryEpoch: Int64) {
@@ -164,6 +172,7 @@ struct MemoryZone {
         recordCount += digestChange.countGrowth
         references.write(changes.references)
         state.changeNumber = changes.changeNumber
+        if changes.hasHierarchies == true { state.hasHierarchies = true }
         writeNumber += 1
         memories.keep(changes.memories, epoch: memoryEpoch)
         if log.count > 2 * records.count + 64 {

@@ -19,8 +19,8 @@ package struct Viewpoint: Sendable, Equatable {
     package var userNames: [UserID: String] = [:]
     /// The owners of the other databases whose zones the caller sees in the shared database, by their record names.
     package var zoneOwners: [DatabaseID: String] = [:]
-    /// The shares of zones whose CKShare records an answer has, as the caller sees them.
-    package var shares: [ZoneID: ShownShare] = [:]
+    /// The shares of zones whose CKShare records an answer has, as the caller sees them, by the names of the records.
+    package var shares: [ZoneID: [String: ShownShare]] = [:]
 
     package init(
         access: RecordAccess, userRecordName: String, database: DatabaseID, device: DeviceID, life: DeviceID? = nil,

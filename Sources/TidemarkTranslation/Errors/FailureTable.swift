@@ -38,11 +38,12 @@ extension FailureReason {
             .recordTypeNotQueryable, .queryTooLarge, .operatorInvalid, .negationInvalid, .valueKindWrong,
             .queryFieldUnknown, .fieldEncrypted, .fieldNotComparable,
             .fieldNotQueryable, .fieldNotSortable, .sortInvalid, .cursorInvalid, .zoneRequired, .valueNotEncrypted,
-            .zoneNotShareable, .shareInvalid, .participantInvalid, .participantsFixed, .shareIsOwn:
+            .zoneNotShareable, .shareInvalid, .participantInvalid, .participantsFixed, .shareIsOwn, .shareRootMissing,
+            .zoneHasHierarchies:
             FailureLine(.invalidArguments)
         case .recordExists, .recordChanged: FailureLine(.serverRecordChanged)
         case .requestForgotten: FailureLine(.serverResponseLost)
-        case .zoneScopeFixed, .hierarchiesUnavailable: FailureLine(.serverRejectedRequest)
+        case .zoneScopeFixed, .hierarchiesUnavailable, .zoneIsShared: FailureLine(.serverRejectedRequest)
         case .tokenExpired: FailureLine(.changeTokenExpired)
         case .batchFailed: FailureLine(.batchRequestFailed)
         case .zoneBusy, .tooMuchAtOnce: FailureLine(.zoneBusy, retryAfter: 1)
@@ -51,10 +52,12 @@ extension FailureReason {
         case .zoneKeysReset: FailureLine(.zoneNotFound, isKeyReset: true)
         case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooMuchStored, .tooManyZones, .tooManySubscriptions,
             .schemaFull, .tooManyReferences, .tooManyTargets, .cascadeTooLarge, .assetTooLarge, .tooManyZoneKeys,
-            .tooManySharedZones, .tooManySharedZoneKeys, .tooMuchShared, .tooManyBlocked, .tooManyAccountZones:
+            .tooManySharedZones, .tooManySharedZoneKeys, .tooMuchShared, .tooManyBlocked, .tooManyAccountZones,
+            .hierarchyTooLarge, .tooManyHierarchies:
             FailureLine(.limitExceeded)
         case .queryTooSlow: FailureLine(.limitExceeded, retryAfter: 10)
         case .tooManyParticipants: FailureLine(.tooManyParticipants)
+        case .alreadyShared: FailureLine(.alreadyShared)
         case .alreadyInvited: FailureLine(.participantAlreadyInvited)
         case .zonePurged: FailureLine(.userDeletedZone)
         case .assetMissing: FailureLine(.assetNotAvailable)

@@ -15,10 +15,13 @@ struct RecordWriter {
         didSet { if zone != oldValue { tags = ChangeTagEncoder(store: viewpoint.store, zone: zone) } }
     }
     private var tags: ChangeTagEncoder
+    /// Whether the records are the caller's own.
+    var showsRootParents: Bool
 
     init(_ viewpoint: Viewpoint, in zone: ZoneID = ZoneID(0)) {
         self.viewpoint = viewpoint
         self.zone = zone
+        showsRootParents = viewpoint.access.scope != .shared
         tags = ChangeTagEncoder(store: viewpoint.store, zone: zone)
     }
 
@@ -30,29 +33,39 @@ struct RecordWriter {
             name: record.name, type: record.type, fields: fields.bytes, tag: tag(record.changeNumber),
             createdAt: record.createdAt.milliseconds, modifiedAt: record.modifiedAt.milliseconds,
             createdBy: viewpoint.name(of: record.createdBy), modifiedBy: viewpoint.name(of: record.modifiedBy),
-            parent: record.parent ?? "", to: &writer)
-        guard let share = share(of: record) else { return }
-        WireRecord.begin(share: share.size, to: &writer)
-        share.write(to: &writer)
+            parent: parent(of: record) ?? "", to: &writer)
+        if let share = share(of: record) {
+            WireRecord.begin(share: share.size, to: &writer)
+            share.write(to: &writer)
+        }
+        if let name = record.shareName, !record.isDeleted { WireRecord.write(shareName: name, to: &writer) }
+    }
+
+    /// A root's own parent is outside of its share, so nobody but the owner hears its name.
+    private func parent(of record: RecordState) -> String? {
+        record.shareName != nil && !showsRootParents ? nil : record.parent
     }
 
     /// What comes with a CKShare record. Nil for all others, and if the viewpoint does not know the share.
     private func share(of record: RecordState) -> WireShare? {
         // NB: most answers have no share, and no record is looked at for it.
         guard !viewpoint.shares.isEmpty, Share.isType(record.type), !record.isDeleted else { return nil }
-        return viewpoint.shares[zone].map { WireShare($0, seenFrom: viewpoint) }
+        return viewpoint.shares[zone]?[record.name].map { WireShare($0, seenFrom: viewpoint) }
     }
 
     /// What a record counts in an answer whose bytes are bounded: all its fields, and the share that comes with it.
     func byteCount(of record: RecordState) -> Int {
         guard !viewpoint.shares.isEmpty, Share.isType(record.type) else { return record.fields.byteCount }
-        return record.fields.byteCount + (viewpoint.shares[zone]?.byteCount ?? 0)
+        return record.fields.byteCount + (viewpoint.shares[zone]?[record.name]?.byteCount ?? 0)
     }
 
     /// The same `Record` as an object, for answers that are rare. Nil if it cannot be read, which is a fault.
-    func message(of record: RecordState) -> WireRecord? {
-        var writer = WireWriter(capacity: record.fields.byteCount + 256)
-        write(record, record.fields, to: &writer)
+    ///
+    /// - Parameter fields: those of the record's fields that the caller wants; nil: all.
+    func message(of record: RecordState, _ fields: FieldMap? = nil) -> WireRecord? {
+        let fields = fields ?? record.fields
+        var writer = WireWriter(capacity: fields.byteCount + 256)
+        write(record, fields, to: &writer)
         return try? WireRecord(reading: writer.bytes)
     }
 

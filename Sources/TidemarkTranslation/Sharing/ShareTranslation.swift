@@ -2,6 +2,7 @@
 
 internal import TidemarkBytes
 package import TidemarkDomain
+package import TidemarkFields
 package import TidemarkWire
 
 /// The end of a share's URL: the secret in hexadecimal digits.
@@ -32,7 +33,8 @@ extension ShareSave {
         var participants: [ParticipantSave] = []
         for participant in share.participants { participants.append(try ParticipantSave(participant, by: viewpoint)) }
         self.init(
-            recordName: save.name, tag: save.tag.isEmpty ? nil : ChangeTag(bytes: save.tag),
+            recordName: save.name, rootName: share.root.isEmpty ? nil : share.root,
+            tag: save.tag.isEmpty ? nil : ChangeTag(bytes: save.tag),
             publicPermission: try SharePermission.read(share.publicPermission),
             participants: share.setsParticipants ? participants : nil,
             allowsRequests: try Bool?.read(share.accessRequests), answers: AccessAnswers(share, by: viewpoint))
@@ -158,6 +160,7 @@ extension WireShare {
             return wire
         }
         link = ShareLink.text(of: share.secret)
+        root = share.rootName ?? ""
         allowsAccessRequests = share.allowsRequests
         requesters = share.requesters.map { WireAccessRequester($0, seenFrom: viewpoint) }
         blocked = share.blocked.map { WireAccessRequester($0, seenFrom: viewpoint) }
@@ -194,17 +197,50 @@ extension WireParticipant {
     }
 }
 
+/// Which root records of hierarchies come with the metadata of their shares.
+package enum WantedRoots: Sendable, Hashable {
+    case none
+    case whole
+    case only(FieldSelection)
+
+    /// - Throws: ``Refusal`` with `requestInvalid` for too many keys.
+    package init(_ request: WireFetchShareMetadata) throws(Refusal) {
+        guard request.wantsRoots else {
+            self = .none
+            return
+        }
+        self = request.hasRootKeys ? .only(try FieldSelection(request.rootKeys)) : .whole
+    }
+
+    /// The fields of a root that are wanted; nil: the root is not.
+    fileprivate func fields(of root: RecordState) -> FieldMap? {
+        switch self {
+        case .none: nil
+        case .whole: root.fields
+        case .only(let selection): root.fields.selecting(selection)
+        }
+    }
+}
+
 extension WireShareMetadataResult {
-    /// - Parameter viewpoint: it knows the zone's owner, and how the participants are named. Without the owner this is a
-    ///   failure, `serverFault`.
-    package init(_ result: Result<ShareMetadata, FailureReason>, seenFrom viewpoint: Viewpoint, within limits: Limits) {
+    /// - Parameters:
+    ///   - viewpoint: it knows the zone's owner, and how the participants are named. Without the owner this is a failure,
+    ///     `serverFault`.
+    ///   - roots: whether the roots of hierarchies are wanted.
+    package init(
+        _ result: Result<ShareMetadata, FailureReason>, seenFrom viewpoint: Viewpoint, within limits: Limits,
+        roots: WantedRoots = .none
+    ) {
         self.init()
         switch result {
         case .failure(let reason): failure = reason.wire(detail: reason.text(within: limits))
         case .success(let found):
             var viewpoint = viewpoint
-            viewpoint.shares[found.zone.id] = found.share
-            guard let record = RecordWriter(viewpoint, in: found.zone.id).message(of: found.record),
+            viewpoint.shares[found.zone.id] = [found.record.name: found.share]
+            var writer = RecordWriter(viewpoint, in: found.zone.id)
+            // An owner may look at their own link, from the shared database as all others.
+            writer.showsRootParents = found.owner.user == viewpoint.user
+            guard let record = writer.message(of: found.record),
                 let zone = try? WireZoneID(found.zone.key, seenFrom: viewpoint)
             else {
                 failure = FailureReason.serverFault.wire()
@@ -216,6 +252,12 @@ extension WireShareMetadataResult {
             metadata.status = WireParticipantStatus(found.status)
             metadata.permission = WireSharePermission(found.permission)
             if let owner = record.share.participants.first { metadata.owner = owner }
+            metadata.root = found.share.rootName ?? ""
+            if let root = found.root, let fields = roots.fields(of: root),
+                let message = writer.message(of: root, fields)
+            {
+                metadata.rootRecord = message
+            }
         }
     }
 

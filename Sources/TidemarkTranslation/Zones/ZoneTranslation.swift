@@ -66,7 +66,7 @@ extension WireFetchZonesAnswer {
                 return WireZoneResult(
                     try WireZoneID(zone.key, seenFrom: viewpoint), seenFrom: viewpoint,
                     encryptedBy: zone.encryptionScope, feedsEverywhere: feedsEverywhere,
-                    isShared: viewpoint.access.scope == .shared || shared.contains(zone.id))
+                    isShared: viewpoint.access.scope == .shared && !zone.hasHierarchies || shared.contains(zone.id))
             case .failure(let reason): return WireZoneResult(reason)
             }
         }

@@ -40,6 +40,9 @@ package struct WireRecord: WireMessage {
     }
     package var hasShare: Bool { presentShare != nil }
     private var presentShare: WireShare?
+    /// Of the root of a shared hierarchy: the name of its CKShare record in the same zone. Empty: it is the
+    /// root of none.
+    package var shareName = ""
 
     @usableFromInline package init() {}
 }
@@ -63,7 +66,8 @@ extension WireRecord {
                 self.presentShare = nil
                 try reader.read(&value)
                 self.presentShare = value
-            default: try reader.skip(tag, known: 0x7FE)
+            case 90: self.shareName = try reader.text(atMost: 65_536)
+            default: try reader.skip(tag, known: 0xFFE)
             }
         }
     }
@@ -100,6 +104,9 @@ extension WireRecord {
         }
         if let presentShare {
             size += 1 + WireSize.message(presentShare)
+        }
+        if !shareName.isEmpty {
+            size += 1 + WireSize.text(shareName)
         }
         return size
     }
@@ -146,6 +153,10 @@ extension WireRecord {
             writer.number(82)
             writer.message(presentShare)
         }
+        if !shareName.isEmpty {
+            writer.number(90)
+            writer.text(shareName)
+        }
     }
 }
 
@@ -164,6 +175,7 @@ extension WireRecord {
         @inlinable package static var modifiedBy: UInt32 { 66 }
         @inlinable package static var parent: UInt32 { 74 }
         @inlinable package static var share: UInt32 { 82 }
+        @inlinable package static var shareName: UInt32 { 90 }
     }
 
     /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
@@ -178,6 +190,7 @@ extension WireRecord {
         createdBy: String = "",
         modifiedBy: String = "",
         parent: String = "",
+        shareName: String = "",
         to writer: inout WireWriter
     ) {
         guard !writer.isMeasuring else {
@@ -191,6 +204,7 @@ extension WireRecord {
             if !createdBy.isEmpty { size += 1 + WireSize.text(createdBy) }
             if !modifiedBy.isEmpty { size += 1 + WireSize.text(modifiedBy) }
             if !parent.isEmpty { size += 1 + WireSize.text(parent) }
+            if !shareName.isEmpty { size += 1 + WireSize.text(shareName) }
             return writer.count(size)
         }
         if !name.isEmpty {
@@ -228,6 +242,10 @@ extension WireRecord {
         if !parent.isEmpty {
             writer.number(74)
             writer.text(parent)
+        }
+        if !shareName.isEmpty {
+            writer.number(90)
+            writer.text(shareName)
         }
     }
 

@@ -22,6 +22,10 @@ package struct WireShareSave: WireMessage {
     package var blocked: [String] = []
     /// Record names of users who may ask again.
     package var unblocked: [String] = []
+    /// Of the share of a hierarchy: the name of its root record in the same zone. It counts in the first save, which
+    /// has the root too. Later it is the same, or empty. Empty in a first save: the share of the whole zone.
+    /// Older servers refuse a hierarchy by the name of its CKShare record.
+    package var root = ""
 
     @usableFromInline package init() {}
 }
@@ -38,7 +42,8 @@ extension WireShareSave {
             case 42: try reader.append(to: &self.denied, atMost: 512, bytesMax: 4_096)
             case 50: try reader.append(to: &self.blocked, atMost: 512, bytesMax: 4_096)
             case 58: try reader.append(to: &self.unblocked, atMost: 512, bytesMax: 4_096)
-            default: try reader.skip(tag, known: 0xFE)
+            case 66: self.root = try reader.text(atMost: 65_536)
+            default: try reader.skip(tag, known: 0x1FE)
             }
         }
     }
@@ -66,6 +71,9 @@ extension WireShareSave {
         }
         for value in unblocked {
             size += 1 + WireSize.text(value)
+        }
+        if !root.isEmpty {
+            size += 1 + WireSize.text(root)
         }
         return size
     }
@@ -99,6 +107,10 @@ extension WireShareSave {
         for value in unblocked {
             writer.number(58)
             writer.text(value)
+        }
+        if !root.isEmpty {
+            writer.number(66)
+            writer.text(root)
         }
     }
 }
@@ -215,6 +227,8 @@ package struct WireShare: WireMessage {
     package var requesters: [WireAccessRequester] = []
     /// Who may not ask any more.
     package var blocked: [WireAccessRequester] = []
+    /// Of the share of a hierarchy: the name of its root record in the same zone. Empty: the share of the whole zone.
+    package var root = ""
 
     @usableFromInline package init() {}
 }
@@ -230,7 +244,8 @@ extension WireShare {
             case 32: self.allowsAccessRequests = try reader.flag()
             case 42: try reader.append(to: &self.requesters, atMost: 1_000)
             case 50: try reader.append(to: &self.blocked, atMost: 1_000)
-            default: try reader.skip(tag, known: 0x7E)
+            case 58: self.root = try reader.text(atMost: 65_536)
+            default: try reader.skip(tag, known: 0xFE)
             }
         }
     }
@@ -255,6 +270,9 @@ extension WireShare {
         }
         for value in blocked {
             size += 1 + WireSize.message(value)
+        }
+        if !root.isEmpty {
+            size += 1 + WireSize.text(root)
         }
         return size
     }
@@ -284,6 +302,10 @@ extension WireShare {
         for value in blocked {
             writer.number(50)
             writer.message(value)
+        }
+        if !root.isEmpty {
+            writer.number(58)
+            writer.text(root)
         }
     }
 }

@@ -9,6 +9,15 @@ public import TidemarkBytes
 package struct WireFetchShareMetadata: WireMessage {
     /// The part of each URL after its last slash.
     package var links: [String] = []
+    /// Whether the root records of hierarchies are wanted too. Older servers send none.
+    package var wantsRoots = false
+    /// Which keys of the roots.
+    package var rootKeys: WireDesiredKeys {
+        get { presentRootKeys ?? WireDesiredKeys() }
+        set { presentRootKeys = newValue }
+    }
+    package var hasRootKeys: Bool { presentRootKeys != nil }
+    private var presentRootKeys: WireDesiredKeys?
 
     @usableFromInline package init() {}
 }
@@ -19,7 +28,13 @@ extension WireFetchShareMetadata {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try reader.append(to: &self.links, atMost: 100, bytesMax: 1_024)
-            default: try reader.skip(tag, known: 0x2)
+            case 16: self.wantsRoots = try reader.flag()
+            case 26:
+                var value = self.presentRootKeys ?? WireDesiredKeys()
+                self.presentRootKeys = nil
+                try reader.read(&value)
+                self.presentRootKeys = value
+            default: try reader.skip(tag, known: 0xE)
             }
         }
     }
@@ -30,6 +45,12 @@ extension WireFetchShareMetadata {
         for value in links {
             size += 1 + WireSize.text(value)
         }
+        if wantsRoots {
+            size += 1 + WireSize.flag(wantsRoots)
+        }
+        if let presentRootKeys {
+            size += 1 + WireSize.message(presentRootKeys)
+        }
         return size
     }
 
@@ -38,6 +59,14 @@ extension WireFetchShareMetadata {
         for value in links {
             writer.number(10)
             writer.text(value)
+        }
+        if wantsRoots {
+            writer.number(16)
+            writer.flag(wantsRoots)
+        }
+        if let presentRootKeys {
+            writer.number(26)
+            writer.message(presentRootKeys)
         }
     }
 }
@@ -180,6 +209,15 @@ package struct WireShareMetadata: WireMessage {
     }
     package var hasOwner: Bool { presentOwner != nil }
     private var presentOwner: WireParticipant?
+    /// Of the share of a hierarchy: the name of its root record. Empty: the share of the whole zone.
+    package var root = ""
+    /// The root record, if it was wanted.
+    package var rootRecord: WireRecord {
+        get { presentRootRecord ?? WireRecord() }
+        set { presentRootRecord = newValue }
+    }
+    package var hasRootRecord: Bool { presentRootRecord != nil }
+    private var presentRootRecord: WireRecord?
 
     @usableFromInline package init() {}
 }
@@ -207,7 +245,13 @@ extension WireShareMetadata {
                 self.presentOwner = nil
                 try reader.read(&value)
                 self.presentOwner = value
-            default: try reader.skip(tag, known: 0x7E)
+            case 58: self.root = try reader.text(atMost: 65_536)
+            case 66:
+                var value = self.presentRootRecord ?? WireRecord()
+                self.presentRootRecord = nil
+                try reader.read(&value)
+                self.presentRootRecord = value
+            default: try reader.skip(tag, known: 0x1FE)
             }
         }
     }
@@ -232,6 +276,12 @@ extension WireShareMetadata {
         }
         if let presentOwner {
             size += 1 + WireSize.message(presentOwner)
+        }
+        if !root.isEmpty {
+            size += 1 + WireSize.text(root)
+        }
+        if let presentRootRecord {
+            size += 1 + WireSize.message(presentRootRecord)
         }
         return size
     }
@@ -261,6 +311,14 @@ extension WireShareMetadata {
         if let presentOwner {
             writer.number(50)
             writer.message(presentOwner)
+        }
+        if !root.isEmpty {
+            writer.number(58)
+            writer.text(root)
+        }
+        if let presentRootRecord {
+            writer.number(66)
+            writer.message(presentRootRecord)
         }
     }
 }

@@ -35,6 +35,21 @@ import TidemarkTestKit
         let id = CKRecord.ID(recordName: "milk", zoneID: CKRecordZone.ID(zoneName: "Shopping"))
         #expect(try await alice.database.record(for: id).recordType == "Item")
     }
+
+    @Test func `R-302, R-318, R-323: as its documentation shares a record with what is below it`() async throws {
+        let cloud = TestCloud()
+        let (alice, bob) = (cloud.account("alice"), cloud.account("bob"))
+        let lists = CKRecordZone.ID(zoneName: "Lists")
+        _ = try await alice.database.save(CKRecordZone(zoneID: lists))
+        let list = CKRecord(recordType: "List", recordID: CKRecord.ID(recordName: "food", zoneID: lists))
+        try await alice.database.save(list)
+        let shared = try await alice.share(root: list.recordID, with: bob)
+        let milk = CKRecord(recordType: "Item", recordID: CKRecord.ID(recordName: "milk", zoneID: shared.zoneID))
+        milk.setParent(shared)
+        try await bob.sharedDatabase.save(milk)
+        let id = CKRecord.ID(recordName: "milk", zoneID: lists)
+        #expect(try await alice.database.record(for: id).parent?.recordID == list.recordID)
+    }
 }
 
 extension Notes {

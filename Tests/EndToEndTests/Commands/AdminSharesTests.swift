@@ -213,7 +213,7 @@ import TidemarkTestSupport
             #expect(pending.contains("bob@example.org") && pending.contains("pending"), "\(pending)")
             try await accept(shared)
             let list = try await shared.shares("list").output
-            #expect(list.contains("Notes  none    1        0        0"), "\(list)")
+            #expect(list.contains("Notes  -     none    1        0        0"), "\(list)")
             let shown = try await shared.shares("show", "Notes").output
             let row = try #require(shown.split(separator: "\n").first { $0.contains("accepted") })
             let id = String(try #require(row.split(separator: " ").first))

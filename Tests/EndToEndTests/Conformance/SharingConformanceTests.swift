@@ -241,17 +241,4 @@ import Testing
         }
         #expect(seen == ["unknownItem", "unknownItem", "done", "2 people", "done"])
     }
-
-    @Test func `R-300, R-301: a share of one record is refused, and says so`() async throws {
-        let seen = try await Both.clouds { cloud in
-            let alice = try await cloud.device(of: "alice")
-            try await alice.database.save(CKRecordZone(zoneID: Both.notes))
-            let root = Both.note("root", ["a": "1"])
-            let share = CKShare(rootRecord: root, shareID: Both.id("share"))
-            let results = try await alice.database.modifyRecords(
-                saving: [root, share], deleting: [], savePolicy: .ifServerRecordUnchanged, atomically: false)
-            return Both.told(results.saveResults)
-        }
-        #expect(seen == ["root done", "share serverRejectedRequest"])
-    }
 }

@@ -117,6 +117,16 @@ final class Device: CKSyncEngineDelegate, Sendable {
         engine?.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
     }
 
+    /// What a fetch of all of a zone says is gone is given up.
+    func forget(_ fullFetch: TidemarkFullFetch) {
+        state.withLock { state in
+            for id in fullFetch.recordIDsNotFetched(among: Array(state.records.keys)) {
+                state.texts[id] = nil
+                state.records[id] = nil
+            }
+        }
+    }
+
     // MARK: CKSyncEngineDelegate
 
     func nextRecordZoneChangeBatch(

@@ -149,7 +149,7 @@ extension GoldenCommand {
             changing: "accounts import", "dora @archive.jsonl --dry-run", "dora @archive.jsonl",
             "dora @archive.jsonl -o json", "dora @airports.csv"),
         GoldenCommand(
-            changing: "accounts delete", "carol", "carol --dry-run", "carol --export -", "carol --yes",
+            changing: "accounts delete", "carol", "carol --dry-run", "carol --yes",
             "carol --yes -o json"),
         GoldenCommand(changing: "addresses create", "alice alice@example.org", "alice bob@example.org -o json"),
         GoldenCommand(

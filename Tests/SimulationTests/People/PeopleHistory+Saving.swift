@@ -86,7 +86,9 @@ extension PeopleHistory {
     }
 
     private func makeSeats() -> [Int: PeopleModel.Seat] {
-        var seats = model.seats.filter { _ in !world.oneIn(7) }
+        // In an order that is the same in each process, as all that throws dice.
+        let left = model.seats.keys.sorted().filter { _ in world.oneIn(7) }
+        var seats = model.seats.filter { !left.contains($0.key) }
         for number in seats.keys.sorted() where world.oneIn(5) {
             seats[number]?.mayWrite = world.oneIn(2)
             seats[number]?.isAdministrator = world.oneIn(3)

@@ -396,9 +396,9 @@ final class PlantedStorage: Storage {
     }
 
     func pointLink(
-        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+        secretHash: [UInt8], to key: ZoneKey, root: String?, atMost countMax: Int
     ) async throws(StorageError) -> ZoneID? {
-        try await base.pointLink(secretHash: secretHash, to: key, atMost: countMax)
+        try await base.pointLink(secretHash: secretHash, to: key, root: root, atMost: countMax)
     }
 
     func pointViewer(

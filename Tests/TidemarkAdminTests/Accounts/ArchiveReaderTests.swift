@@ -82,6 +82,96 @@ import TidemarkTestSupport
         }
     }
 
+    /// Lines of an archive of the zone Notes: two trees, each with a share, and another share of the root "b".
+    private static func hierarchies(rootOfSecond: String) throws -> String {
+        func share(_ name: String, root: String, _ person: String) -> ArchiveLine {
+            let record = RecordLine(
+                recordName: name, recordType: Share.recordType, parent: nil,
+                fields: ["cloudkit.title": RecordLineField(.string(name))])
+            let people = [
+                ArchiveLine.Person(
+                    address: person, role: "administrator", permission: "readWrite", status: "pending")
+            ]
+            return .share(
+                ArchiveLine.Sharing(record: record, publicPermission: "none", participants: people, root: root))
+        }
+        func note(_ name: String, parent: String?) -> ArchiveLine {
+            .record(
+                RecordLine(
+                    recordName: name, recordType: "Note", parent: parent, fields: ["n": RecordLineField(.int64(7))]))
+        }
+        let lines: [ArchiveLine] = [
+            .account(ArchiveLine.Account(version: 1, account: "x")),
+            .container(ArchiveLine.Container(container: "iCloud.test", environment: .development, user: "_x")),
+            .zone(ArchiveLine.Zone(zone: "Notes", isPerZone: false)),
+            // The root "b" waits for its parent, which comes last.
+            note("a", parent: "b"), note("b", parent: "z"), note("r", parent: nil), note("z", parent: nil),
+            share("S", root: "b", "carol@example.org"), share("T", root: rootOfSecond, "dave@example.org"),
+            .end(ArchiveLine.End(zones: 1, records: 4, shares: 2)),
+        ]
+        return try lines.map { try $0.text }.joined()
+    }
+
+    @Test func `R-912: shares of hierarchies come back with their roots`() async throws {
+        var archive = ""
+        try await AdminPlace.run { place in
+            let alice = try await place.user("alice")
+            let imported = try await place.perform(
+                "accounts", "import", "alice", "-", input: try Self.hierarchies(rootOfSecond: "r"))
+            #expect(imported.status == .ok, "\(imported.terminal.messages)")
+            #expect(imported.terminal.messages.contains("4 records, 0 assets and 2 shares"))
+            let zone = ZoneKey(database: alice.privateDatabase, name: "Notes")
+            let sharing = try #require(try await place.storage.sharing(of: zone, .whole)?.sharing)
+            #expect(sharing.livingShare == nil && sharing.rootShareNames == ["b": "S", "r": "T"])
+            let secrets = sharing.hierarchies.compactMap { sharing.secret(of: $0) }
+            #expect(Set(secrets).count == 2 && sharing.hierarchies.allSatisfy { !$0.isPublic })
+            let exported = try await place.perform("accounts", "export", "alice")
+            #expect(exported.status == .ok, "\(exported.terminal.messages)")
+            #expect(exported.terminal.messages.contains("4 records, 0 assets and 2 shares"))
+            archive = exported.terminal.output
+        }
+        let exported = archive
+        let lines = try portable(exported)
+        // Each share comes after its root, and names it.
+        let shares = lines.compactMap { if case .share(let line) = $0 { line } else { nil } }
+        #expect(shares.map(\.root) == ["b", "r"] && shares.map(\.record.recordName) == ["S", "T"])
+        #expect(shares.map { $0.participants.map(\.address) } == [["carol@example.org"], ["dave@example.org"]])
+        #expect(lines.suffix(3).dropLast().allSatisfy { if case .share = $0 { true } else { false } })
+        try await AdminPlace.run { place in
+            for name in ["somebody", "alice"] { _ = try await place.user(name) }
+            let imported = try await place.perform("accounts", "import", "alice", "-", input: exported)
+            #expect(imported.status == .ok, "\(imported.terminal.messages)")
+            let again = try await place.perform("accounts", "export", "alice")
+            let shared = try portable(again.terminal.output).filter { if case .share = $0 { true } else { false } }
+            #expect(shared.count == 2)
+            // A second time nothing is shared, and no record has another version.
+            let repeated = try await place.perform("accounts", "import", "alice", "-", input: exported)
+            #expect(repeated.status == .ok, "\(repeated.terminal.messages)")
+            #expect(repeated.terminal.messages.contains("0 shares, skipped 6 that existed, refused 0"))
+            let replaced = try await place.perform(
+                "accounts", "import", "alice", "-", "--replace", "--yes", input: exported)
+            #expect(replaced.status == .ok && replaced.terminal.messages.contains("0 shares, skipped 2"))
+        }
+    }
+
+    @Test(arguments: [("none", "none, is not there"), ("b", "T: "), ("a", "T: ")])
+    func `R-912: a hierarchy that cannot be shared again is told and counted`(
+        root: String, text: String
+    ) async throws {
+        try await AdminPlace.run { place in
+            let alice = try await place.user("alice")
+            let imported = try await place.perform(
+                "accounts", "import", "alice", "-", input: try Self.hierarchies(rootOfSecond: root))
+            #expect(imported.status == .failedCheck)
+            let messages = imported.terminal.messages
+            #expect(messages.contains(text) && messages.contains("1 share, skipped 0"), "\(messages)")
+            #expect(messages.contains("refused 1."), "\(messages)")
+            let zone = ZoneKey(database: alice.privateDatabase, name: "Notes")
+            let sharing = try #require(try await place.storage.sharing(of: zone, .whole)?.sharing)
+            #expect(sharing.rootShareNames == ["b": "S"])
+        }
+    }
+
     @Test(arguments: [
         "nothing\n", #"{"zone":{"zone":"Notes","isPerZone":false}}"#, #"{"record":{"recordName":"a"}}"#,
         #"{"account":{"account":"x","version":2}}"#,

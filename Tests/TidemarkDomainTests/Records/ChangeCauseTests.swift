@@ -68,7 +68,7 @@ import TidemarkFields
         var zone = TestZone()
         zone.records[Share.zoneWideName] = record(type: Share.recordType, name: Share.zoneWideName, cause: cause(1))
         let plan = ShareAction.end.plan(
-            on: zone.snapshot(for: ShareAction.read(of: zone.key)), store: store, now: 2, limits: Limits(),
+            on: zone.snapshot(for: ShareAction.end.read(of: zone.key)), store: store, now: 2, limits: Limits(),
             cause: cause(2))
         let ended = try #require(try plan.get().changes?.records.first)
         #expect(ended.isDeleted && ended.cause == cause(2))

@@ -223,7 +223,7 @@ import TidemarkFields
     }
 
     @Test func `R-317: what is read for an action is the CKShare record and the whole share`() {
-        let read = ShareAction.read(of: TestZone().key)
+        let read = ShareAction.end.read(of: TestZone().key)
         #expect(read.sharing == .whole && read.recordNames == [Share.zoneWideName] && !read.isPlain)
         #expect(read.fieldlessNames.isEmpty && read.storedBytesMax == .max && read.lives.isEmpty)
     }

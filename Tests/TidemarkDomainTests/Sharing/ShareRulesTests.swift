@@ -26,12 +26,14 @@ import TidemarkTestSupport
         policy: SavePolicy = .ifServerRecordUnchanged, name: String? = nil
     ) -> FailureReason? {
         var context = zone.context(of: user, in: scope, policy: policy)
-        if let name {
-            let key = ZoneKey(database: database, name: name)
+        let state = name.map {
+            ZoneState(id: ZoneID(70), key: ZoneKey(database: database, name: $0), createdAt: 0)
+        }
+        let hasShare = context.sharing.livingShare(named: save.recordName) != nil
+        if state != nil || !hasShare {
             context = ShareSaveContext(
-                scope: context.scope, zone: ZoneState(id: ZoneID(70), key: key, createdAt: 0),
-                sharing: context.sharing, user: user, policy: policy, currentTag: context.currentTag,
-                freshSecret: [1], now: 0)
+                scope: context.scope, zone: state ?? context.zone, sharing: context.sharing, user: user, policy: policy,
+                currentTag: hasShare ? context.currentTag : nil, freshSecret: [1], now: 0)
         }
         switch save.plan(in: context, limits: zone.limits) {
         case .success: return nil
@@ -50,10 +52,13 @@ import TidemarkTestSupport
         #expect(zone.save(save) == nil && zone.share?.number == ShareNumber(11))
     }
 
-    @Test func `R-300: a share with another name than the zone's is of a hierarchy, which is not served`() {
-        for zone in [SharedTestZone(), sharedZone()] {
-            #expect(plan(ShareSave(recordName: "Share-1", tag: nil), zone) == .hierarchiesUnavailable)
+    @Test func `R-300: a share with another name than the zone's is of a hierarchy, which needs a root`() {
+        for (zone, reason) in [(SharedTestZone(), FailureReason.shareRootMissing), (sharedZone(), .zoneIsShared)] {
+            #expect(plan(ShareSave(recordName: "Share-1", tag: nil), zone) == reason)
         }
+        var zone = SharedTestZone()
+        zone.limits.servesHierarchies = false
+        #expect(plan(ShareSave(recordName: "Share-1", tag: nil), zone) == .hierarchiesUnavailable)
     }
 
     @Test func `R-305: the default zone and the public database are not shared`() {

@@ -125,8 +125,8 @@ import TidemarkFields
             (save(Share.zoneWideName), .shareInvalid), (shareSave(type: "Note"), .shareInvalid),
             (shareSave(name: "other", type: "Note"), .shareInvalid),
             // As CKShare(rootRecord:) makes it.
-            (shareSave(name: "other"), .hierarchiesUnavailable),
-            (save("other", type: Share.recordType), .hierarchiesUnavailable),
+            (shareSave(name: "other"), .shareRootMissing),
+            (save("other", type: Share.recordType), .shareRootMissing),
         ]
         for (index, (item, reason)) in wrong.enumerated() {
             for atomic in [false, true] {

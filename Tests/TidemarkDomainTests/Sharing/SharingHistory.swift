@@ -50,6 +50,7 @@ struct SharingHistory {
         random = SeededRandom(seed: seed)
         zone.mistake = mistake
         zone.limits.participantsMax = 6
+        zone.limits.servesHierarchies = false
         zone.limits.endedParticipantsMax = 2
         zone.limits.endedSharesMax = 2
         naive.countMax = 6

@@ -79,7 +79,7 @@ extension TestZone {
 
     @discardableResult
     mutating func act(_ action: ShareAction, now: Timestamp = 1_000) -> Result<ShareActionPlan, FailureReason> {
-        let snapshot = snapshot(for: ShareAction.read(of: key))
+        let snapshot = snapshot(for: action.read(of: key))
         let plan = action.plan(on: snapshot, store: store, now: now, limits: limits)
         if let changes = try? plan.get().changes { commit(changes) }
         return plan

@@ -114,4 +114,25 @@ import TidemarkFields
         }
         #expect(FeedPlace(CKServerChangeToken(bytes: [1, 2, 3, 4, 5])) == nil)
     }
+
+    /// If such a token that has expired were not understood, what a share's end takes away would be taken for lost by a
+    /// restored server, and saved again.
+    @Test(arguments: [[7], [UInt8](repeating: 0xFF, count: 9) + [1]])
+    func `R-552, R-988: the token of a zone of which hierarchies are shared tells as much, whatever follows`(
+        mark: [UInt8]
+    ) {
+        let key = ZoneKey(database: DatabaseID(9), name: "A")
+        /// With the mark of the viewer's shares at its end.
+        func token(_ number: ChangeNumber) -> CKServerChangeToken {
+            let position = ZonePageQuery.Position(zone: ZoneID(3), number: number, begunAt: 5)
+            let viewed = ChangeToken.zone(key, viewer: UserID(4), store: StoreIncarnation(8), position: position)
+            var bytes = viewed.bytes.dropLast(4) + mark
+            let sum = bytes.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+            for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: sum >> shift)) }
+            return CKServerChangeToken(bytes: Array(bytes))
+        }
+        #expect(FeedPlace(token(6)) == FeedPlace(life: StoreLife(rawValue: 8), zone: 3, number: 6))
+        let reason = TidemarkFullFetch.Reason(expired: token(6), new: token(9), isEnd: true)
+        #expect(reason == .deletionsForgotten)
+    }
 }

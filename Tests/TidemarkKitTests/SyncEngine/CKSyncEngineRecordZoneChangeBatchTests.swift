@@ -127,4 +127,59 @@ import Testing
         }
         #expect(try #require(batch).changes.map(\.text) == ["A/2", "A/1", "A/3"])
     }
+
+    /// Roots with an even number have a new share, whose number is one higher.
+    private func rootsAndShares(_ count: Int) -> [CKRecord.ID: CKRecord] {
+        var records: [CKRecord.ID: CKRecord] = [:]
+        for number in stride(from: 0, to: count, by: 2) {
+            let root = record(recordID("A/\(number)"))
+            records[root.recordID] = root
+            let share = CKShare(rootRecord: root, shareID: recordID("A/\(number + 1)"))
+            records[share.recordID] = share
+        }
+        return records
+    }
+
+    @Test(arguments: [["A/0", "A/1"], ["A/1", "A/0"]])
+    func `R-986: a new share and its root are in one batch, or both in the next`(order: [String]) async throws {
+        let records = rootsAndShares(2)
+        for (before, expected) in [(248, 250), (249, 249)] {
+            let changes = (10..<10 + before).map { change("A/\($0)") } + order.map(change)
+            let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { records[$0] ?? record($0) }
+            let names = try #require(batch).recordsToSave.map(\.recordID.recordName)
+            #expect(names.count == expected)
+            #expect(names.suffix(2) == ["0", "1"] || !names.contains("0") && !names.contains("1"))
+        }
+        // 1.5 MB are no reason to part them either.
+        let large = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: (["A/9"] + order).map(change)) { id in
+            let record = records[id] ?? record(id)
+            if id == recordID("A/9") || id == recordID("A/0") { record["data"] = Data(count: 800_000) }
+            return record
+        }
+        #expect(try #require(large).recordsToSave.map(\.recordID.recordName) == ["9"])
+        let alone = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: order.map(change)) { records[$0] }
+        #expect(try #require(alone).recordsToSave.map(\.recordID.recordName) == ["0", "1"])
+    }
+
+    @Test func `R-986, R-592: a child that comes first brings its root, and that its new share`() async throws {
+        let records = rootsAndShares(2)
+        let changes = ["A/child"] + (10..<300).map { "A/\($0)" } + ["A/1", "A/0"]
+        let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes.map(change)) { id in
+            let record = records[id] ?? record(id)
+            if id == recordID("A/child") { record.setParent(recordID("A/0")) }
+            return record
+        }
+        let names = try #require(batch).recordsToSave.map(\.recordID.recordName)
+        #expect(names.prefix(3) == ["0", "1", "child"] && names.count == 250)
+    }
+
+    @Test func `R-986: a share that is not pending, or that the app does not have, keeps nothing back`() async throws {
+        let records = rootsAndShares(2)
+        let root = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: [change("A/0")]) { records[$0] }
+        #expect(try #require(root).recordsToSave.map(\.recordID.recordName) == ["0"])
+        let both = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: ["A/0", "A/1"].map(change)) { id in
+            id == recordID("A/1") ? nil : records[id]
+        }
+        #expect(try #require(both).recordsToSave.map(\.recordID.recordName) == ["0"])
+    }
 }

@@ -4,6 +4,7 @@ import SessionTestSupport
 import Testing
 import TidemarkDomain
 import TidemarkSessions
+import TidemarkTestKit
 import TidemarkWire
 
 /// Lookups of people at a server whose operator has turned off what they tell.

@@ -31,7 +31,7 @@ import TidemarkDomain
         for number in 1...Int64(2 * NotedSignIns.accountsMax) {
             noted.noted(AccountID(number), in: 1)
             guard number.isMultiple(of: 10_000) else { continue }
-            #expect(noted.accountCount <= NotedSignIns.accountsMax)
+            #expect(noted.counts.count <= NotedSignIns.accountsMax)
         }
         #expect(!noted.admits(worst, in: 1, atMost: 10))
     }

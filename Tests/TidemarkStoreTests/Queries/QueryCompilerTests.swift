@@ -24,9 +24,10 @@ import TidemarkTestSupport
             let position = QueryPosition(
                 values: query.effectiveSorts.map { _ in IndexValue(.string("a"), for: .order, in: "") },
                 recordName: "n", zoneName: "notes")
-            let page = QueryPageQuery(
+            var page = QueryPageQuery(
                 database: DatabaseID(1), query: query, after: round.isMultiple(of: 2) ? nil : position, recordsMax: 10,
                 bytesMax: 1_000)
+            if round.isMultiple(of: 3) { page.hierarchies = [ShareNumber(1), ShareNumber(2)] }
             var compiler = QueryCompiler(page, type: Self.types[round % Self.types.count], indexes: [])
             let compiled = compiler.compile()
             // Traps if values and types disagree.

@@ -13,7 +13,7 @@ import TidemarkTestSupport
     private static let tables = [
         "zone", "record", "request_memory", "feed_entry", "record_reference", "client_token", "asset", "asset_use",
         "subscription", "zone_key", "share", "share_participant", "share_requester", "share_link", "share_link_target",
-        "shared_zone", "device", "device_progress",
+        "shared_zone", "share_record", "device", "device_progress",
     ]
 
     private static let fill = record(zone: "1", from: 1, to: 20_000) + ";" + refer
@@ -236,9 +236,11 @@ import TidemarkTestSupport
             #expect(!keys.contains("Sort"), "\(keys)")
             let marks = try await explain(sql.sharedFeeds.marks.statement, pool)
             #expect(!marks.contains("Sort"), "\(marks)")
-            // The secret of a zone's URL is looked up once, however many take part.
+            // The secret of a URL is looked up once for a zone and for each hierarchy, however many take part.
             let whole = try await explain(sql.sharing.readWhole.statement, pool)
-            #expect(!whole.contains("SubPlan"), "\(whole)")
+            let (secret, people) = (whole.firstRange(of: "SubPlan"), whole.firstRange(of: "on share_participant"))
+            #expect(whole.split(separator: "SubPlan").count == 2, "\(whole)")
+            #expect(try #require(secret).lowerBound < #require(people).lowerBound, "\(whole)")
             await pool.stop()
         }
     }

@@ -297,14 +297,14 @@ import TidemarkTestSupport
         try await SharingFixture.run { fixture in
             let (storage, zone) = (fixture.storage, fixture.zone)
             let none = ZoneKey(database: zone.database, name: "None")
-            #expect(try await storage.pointLink(secretHash: [1], to: none, atMost: 9) == nil)
+            #expect(try await storage.pointLink(secretHash: [1], to: none, root: nil, atMost: 9) == nil)
             for hash: [UInt8] in [[1], [2], [1]] {
-                #expect(try await storage.pointLink(secretHash: hash, to: zone, atMost: 2) != nil)
+                #expect(try await storage.pointLink(secretHash: hash, to: zone, root: nil, atMost: 2) != nil)
             }
             // Old ones are in nobody's way.
             try fixture.execute("UPDATE share_link_target SET made_at = made_at - interval '1 hour'")
             for hash: [UInt8] in [[1], [5]] {
-                #expect(try await storage.pointLink(secretHash: hash, to: zone, atMost: 2) != nil)
+                #expect(try await storage.pointLink(secretHash: hash, to: zone, root: nil, atMost: 2) != nil)
             }
             #expect(try await storage.linkedZone(secretHash: [2], for: fixture.bob.sharedDatabase) == nil)
             #expect(try await storage.linkedZone(secretHash: [1], for: fixture.bob.sharedDatabase) == zone)
@@ -314,7 +314,7 @@ import TidemarkTestSupport
                 "INSERT INTO share_link SELECT database_id, id, 'secret' FROM zone WHERE name = 'Notes'",
                 "UPDATE share_link_target SET secret_hash = sha256('secret') WHERE secret_hash = '\\x01'",
                 "UPDATE share_link_target SET made_at = now() - interval '2 hours'")
-            #expect(try await storage.pointLink(secretHash: [4], to: zone, atMost: 2) != nil)
+            #expect(try await storage.pointLink(secretHash: [4], to: zone, root: nil, atMost: 2) != nil)
             #expect(try await storage.linkedZone(secretHash: [5], for: fixture.bob.sharedDatabase) == nil)
             #expect(try await fixture.numbers("SELECT count(*) FROM share_link_target") == [1])
         }
@@ -323,7 +323,7 @@ import TidemarkTestSupport
     @Test func `R-030: what ended zones leave of their shares is cleared, and then they are forgotten`() async throws {
         try await SharingFixture.run { fixture in
             let (storage, zone) = (fixture.storage, fixture.zone)
-            #expect(try await storage.pointLink(secretHash: [1], to: zone, atMost: 9) != nil)
+            #expect(try await storage.pointLink(secretHash: [1], to: zone, root: nil, atMost: 9) != nil)
             try await fixture.share(with: fixture.bobs(.accepted))
             #expect(try await AdminStore(storage).endZone(zone, reason: .deleted))
             #expect(try await storage.linkedZone(secretHash: [1], for: fixture.bob.sharedDatabase) == nil)

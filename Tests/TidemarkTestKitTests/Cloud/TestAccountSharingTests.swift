@@ -57,6 +57,37 @@ import TidemarkTestKit
         try await carol.sharedDatabase.save(note("c", in: shared, "of carol"))
     }
 
+    @Test func `R-302, R-303, R-318, R-323: a record is shared with what is below it by one call, and both edit it`()
+        async throws
+    {
+        try await alice.database.save(CKRecordZone(zoneID: zoneID))
+        let item = note("item", in: zoneID, "milk")
+        item.setParent(id("list", in: zoneID))
+        let records = [note("list", in: zoneID, "food"), item, note("other", in: zoneID, "secret")]
+        _ = try await alice.database.modifyRecords(saving: records, deleting: [])
+        let shared = try await alice.share(root: id("list", in: zoneID), with: bob)
+        #expect(shared.recordName == "list" && shared.zoneID.ownerName != CKCurrentUserDefaultName)
+        let found = try await bob.sharedDatabase.record(for: id("item", in: shared.zoneID))
+        found["text"] = "oat milk"
+        try await bob.sharedDatabase.save(found)
+        #expect(try await alice.database.record(for: item.recordID)["text"] as? String == "oat milk")
+        let hidden = await code { _ = try await bob.sharedDatabase.record(for: id("other", in: shared.zoneID)) }
+        #expect(hidden == .unknownItem)
+        // The share that is there gets one more participant, and another permission.
+        let carol = cloud.account("carol")
+        #expect(try await alice.share(root: id("list", in: zoneID), with: carol, permission: .readOnly) == shared)
+        #expect(try await alice.share(root: id("list", in: zoneID), with: bob, permission: .readOnly) == shared)
+        for guest in [bob, carol] {
+            let list = try await guest.sharedDatabase.record(for: shared)
+            list["text"] = "mine"
+            #expect(await code { try await guest.sharedDatabase.save(list) } == .permissionFailure)
+        }
+        let inner = await code { try await alice.share(root: item.recordID, with: bob) }
+        #expect(inner == .alreadyShared)
+        let missing = await code { try await alice.share(root: id("nothing", in: zoneID), with: bob) }
+        #expect(missing == .unknownItem)
+    }
+
     @Test func `R-317: an invitation is no access, and an app joins by its URL`() async throws {
         let url = try await alice.invite(bob, to: zoneID)
         #expect(try await bob.sharedDatabase.allRecordZones().isEmpty)

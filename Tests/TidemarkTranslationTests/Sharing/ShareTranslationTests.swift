@@ -135,7 +135,7 @@ import TidemarkWire
         #expect(share.hasOneTimeLinks)
         var viewpoint = Self.viewpoint
         func links() throws -> [String] {
-            viewpoint.shares = [ZoneID(7): share]
+            viewpoint.shares = [ZoneID(7): [record().name: share]]
             let wire = try #require(RecordWriter(viewpoint, in: ZoneID(7)).message(of: record()))
             #expect(wire.share.participants.map(\.addedAt) == [0, 30])
             return wire.share.participants.map(\.link)
@@ -152,7 +152,7 @@ import TidemarkWire
 
     @Test func `R-306, R-312: a CKShare record comes with its share in every answer`() throws {
         var viewpoint = Self.viewpoint
-        viewpoint.shares = [ZoneID(7): try share()]
+        viewpoint.shares = [ZoneID(7): [record().name: try share()]]
         let wire = try #require(RecordWriter(viewpoint, in: ZoneID(7)).message(of: record()))
         #expect(wire.hasShare && wire.share.link == "ab01" && wire.share.publicPermission == .noAccess)
         #expect(ShareLink.secret(in: wire.share.link) == [0xAB, 1])
@@ -180,7 +180,7 @@ import TidemarkWire
         ].compactMapValues { $0 }
         let share = try share(named: names)
         var viewpoint = Self.viewpoint
-        viewpoint.shares = [ZoneID(7): share]
+        viewpoint.shares = [ZoneID(7): [record().name: share]]
         let wire = try #require(RecordWriter(viewpoint, in: ZoneID(7)).message(of: record()))
         #expect(wire.share.participants.map(\.givenName) == ["Alice", "", "", ""])
         #expect(wire.share.participants.map(\.familyName) == ["Liddell", "B", "", ""])
@@ -201,7 +201,7 @@ import TidemarkWire
         limits.answerBytesMax = 300
         for hasShare in [false, true] {
             var viewpoint = Self.viewpoint
-            if hasShare { viewpoint.shares = [ZoneID(7): try share()] }
+            if hasShare { viewpoint.shares = [ZoneID(7): [record().name: try share()]] }
             var answer = RecordsFetchAnswer(viewpoint: viewpoint, selection: nil, limits: limits)
             answer.append(.success(record()), in: ZoneID(7))
             #expect(answer.isFull == hasShare)
@@ -216,6 +216,37 @@ import TidemarkWire
                 continue
             }
             #expect(saved.hasRecord == !hasShare)
+        }
+    }
+
+    @Test func `R-981: a root's own parent is told to its owner alone, in answers and in metadata`() throws {
+        let root = Examples.record("r", parent: "outside").covered(by: ShareNumber(1), asRootOf: "S")
+        let below = Examples.record("b", parent: "r").covered(by: ShareNumber(1))
+        let shared = Viewpoint(
+            access: RecordAccess(scope: .shared, user: Self.bob), userRecordName: Self.bobName,
+            database: DatabaseID(4), device: Examples.device, store: Examples.viewpoint.store)
+        func written(_ record: RecordState, _ viewpoint: Viewpoint) throws -> WireRecord {
+            try #require(RecordWriter(viewpoint, in: ZoneID(7)).message(of: record))
+        }
+        #expect(try written(root, Examples.viewpoint).parent == "outside")
+        #expect(try written(root, shared).parent.isEmpty && written(root, shared).shareName == "S")
+        #expect(try written(below, shared).parent == "r")
+
+        let zone = ZoneState(
+            id: ZoneID(7), key: ZoneKey(database: DatabaseID(9), name: "notes"), createdAt: Timestamp(milliseconds: 0))
+        let owner = ZoneOwner(user: Examples.user, recordName: "_owner", privateDatabase: DatabaseID(9))
+        for (user, parent) in [(Self.bob, ""), (Examples.user, "outside")] {
+            var viewpoint = Viewpoint(
+                access: RecordAccess(scope: .shared, user: user), userRecordName: Self.bobName,
+                database: DatabaseID(4), device: Examples.device, store: Examples.viewpoint.store)
+            viewpoint.zoneOwners = [DatabaseID(9): user == Examples.user ? "" : "_owner"]
+            var metadata = ShareMetadata(
+                owner: owner, zone: zone, record: record(), share: try share(), role: .privateUser, status: .pending,
+                permission: .readOnly)
+            metadata.root = root
+            let result = WireShareMetadataResult(
+                .success(metadata), seenFrom: viewpoint, within: Examples.limits, roots: .whole)
+            #expect(result.metadata.rootRecord.name == "r" && result.metadata.rootRecord.parent == parent)
         }
     }
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkPostgres
+
+/// What a transaction reads beside all else in zones of which hierarchies are shared: their shares, which of them cover
+/// the records that were read, and all that is below records that may move. Other zones cost nothing.
+struct HierarchyReads {
+    private let reads: [ZoneRead]
+
+    init(_ reads: [ZoneRead]) {
+        self.reads = reads
+    }
+
+    /// After the zones are locked, on the connection of the transaction.
+    func complete(
+        _ snapshots: [ZoneSnapshot], on connection: PostgresConnection
+    ) async throws(PostgresError) -> [ZoneSnapshot] {
+        let places = snapshots.indices.filter { place in
+            guard let zone = snapshots[place].zone else { return false }
+            return zone.hasHierarchies || reads[place].sharesHierarchy
+        }
+        guard !places.isEmpty else { return snapshots }
+        var snapshots = snapshots
+        for place in places { try await complete(&snapshots[place], reads[place], on: connection) }
+        return snapshots
+    }
+
+    /// A zone's part of what is read.
+    private struct Found {
+        var hierarchies = ZoneHierarchies()
+        var records: [(record: RecordState, unread: Int32?)] = []
+    }
+
+    private func complete(
+        _ snapshot: inout ZoneSnapshot, _ read: ZoneRead, on connection: PostgresConnection
+    ) async throws(PostgresError) {
+        guard let zone = snapshot.zone else { return }
+        try await readShares(of: &snapshot, read, on: connection)
+        let others = snapshot.recordsOfShares(for: read)
+        var found = Found()
+        var reading = Reading<Found>()
+        if !others.isEmpty {
+            let wanted = others.map { WantedKey(readIndex: 0, zone: read.key, key: $0) }
+            reading.add(sql.records.readRecords(([read.key], wanted, read.storedBytesMax))) { found, row in
+                found.records.append((row.record, row.unread))
+            }
+        }
+        let names = Set(snapshot.records.keys).union(others).union(read.movedNames).sorted()
+        reading.add(
+            sql.hierarchies.covers(CoverQuery(database: zone.key.database, zone: zone.id, names: names))
+        ) { found, row in found.hierarchies.covers[row.name] = row.cover }
+        if !read.movedNames.isEmpty {
+            let query = CoverQuery(
+                database: zone.key.database, zone: zone.id, names: read.movedNames, rowsMax: read.belowMax + 1)
+            reading.add(sql.hierarchies.below(query)) { found, row in found.hierarchies.below.append(row) }
+        }
+        found = try await connection.run(reading, into: found)
+        for (record, unread) in found.records {
+            snapshot.records[record.name] = record
+            if let unread { snapshot.unread[record.name] = Int(unread) }
+        }
+        if found.hierarchies.below.count > read.belowMax, !read.movedNames.isEmpty {
+            found.hierarchies.below.removeLast()
+            found.hierarchies.isCut = true
+        }
+        snapshot.hierarchies = found.hierarchies
+        snapshot.cover()
+    }
+
+    /// All participants are read if one may leave by deleting a CKShare record, or if the owner ends a share by that.
+    private func readShares(
+        of snapshot: inout ZoneSnapshot, _ read: ZoneRead, on connection: PostgresConnection
+    ) async throws(PostgresError) {
+        if snapshot.sharing == nil {
+            snapshot.sharing = try await shares(.access(of: []), of: read.key, on: connection)
+        }
+        let deletes = Set(read.parentNames)
+        guard let sharing = snapshot.sharing, !sharing.isWhole,
+            sharing.hierarchies.contains(where: {
+                deletes.contains($0.recordName) || $0.rootName.map(deletes.contains) ?? false
+            })
+        else { return }
+        snapshot.sharing = try await shares(.whole, of: read.key, on: connection)
+    }
+
+    private func shares(
+        _ read: SharingRead, of key: ZoneKey, on connection: PostgresConnection
+    ) async throws(PostgresError) -> ZoneSharing? {
+        guard let call = read.call(for: [key]) else { return nil }
+        var rows = SharingRows(isWhole: read.isWhole)
+        for row in try await connection.run(call).rows { rows.add(row) }
+        return rows.sharing
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkPostgres
+
+/// Asks for records of one zone by name, as its shared hierarchies have them.
+struct CoverQuery: Sendable {
+    let database: DatabaseID
+    let zone: ZoneID
+    let names: [String]
+    var rowsMax = 0
+}
+
+/// Asks for what happened in some shares of hierarchies of one zone.
+struct HierarchyPageStatementQuery: Sendable {
+    let key: ZoneKey
+    let shares: [ShareNumber]
+    let after: ChangeNumber
+    let rowsMax: Int
+    let bytesMax: Int
+}
+
+/// Rows of `share_record` that one statement writes.
+struct ShareRecordsWrite: Sendable {
+    let database: DatabaseID
+    let zone: ZoneID
+    let rows: [ShareRecord]
+}
+
+/// The SQL of shared hierarchies. The rows are written under the lock of their zone.
+struct HierarchyStatements: Sendable {
+    /// Of some records, the living share that covers each.
+    let covers = DeclaredStatement<CoverQuery, (name: String, cover: CoveredRecord)>(
+        .read, "read_covers",
+        """
+        SELECT k.name, l.share_number, l.entered_number
+          FROM unnest(\(\.names)) AS k (name)
+         CROSS JOIN LATERAL (\(cover(of: "k.name"))) AS l
+        """
+    ) { row throws(PostgresError) in
+        (
+            name: try row["name"],
+            cover: CoveredRecord(share: try row["share_number"], enteredNumber: try row["entered_number"])
+        )
+    }
+
+    /// The living records below some others, with the living share that covers each. Each comes once, so a cycle ends.
+    let below = DeclaredStatement<CoverQuery, RecordBelow>(
+        .read, "read_below",
+        """
+        WITH RECURSIVE below (name, type, parent) AS (
+            SELECT r.* FROM unnest(\(\.names)) AS b (name) CROSS JOIN LATERAL (\(children)) AS r
+             UNION
+            SELECT r.* FROM below b CROSS JOIN LATERAL (\(children)) AS r)
+        SELECT b.name, b.type, b.parent, l.share_number, l.entered_number
+          FROM (SELECT * FROM below LIMIT \(\.rowsMax)) AS b
+          LEFT JOIN LATERAL (\(cover(of: "b.name"))) AS l ON true
+        """
+    ) { row throws(PostgresError) in
+        let (share, entered): (ShareNumber?, ChangeNumber?) = (try row["share_number"], try row["entered_number"])
+        let cover = share.flatMap { share in entered.map { CoveredRecord(share: share, enteredNumber: $0) } }
+        return RecordBelow(name: try row["name"], type: try row["type"], parent: try row["parent"], cover: cover)
+    }
+
+    private static let children: SQL<CoverQuery> = """
+        SELECT name, type, parent FROM record
+         WHERE database_id = \(\.database) AND zone_id = \(\.zone)
+           AND parent BETWEEN b.name AND b.name AND parent IS NOT NULL AND NOT is_deleted
+         ORDER BY parent OFFSET 0
+        """
+
+    private static func cover(of name: String) -> SQL<CoverQuery> {
+        """
+        SELECT e.share_number, e.entered_number
+          FROM (SELECT share_number, entered_number, has_left FROM share_record
+                 WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND name BETWEEN \(name) AND \(name)
+                 ORDER BY name OFFSET 0) AS e
+         WHERE NOT e.has_left
+           AND (SELECT 1 FROM share s
+                 WHERE s.database_id = \(\.database) AND s.zone_id = \(\.zone)
+                   AND s.number BETWEEN e.share_number AND e.share_number AND s.ended_number IS NULL
+                 ORDER BY s.number LIMIT 1) IS NOT NULL
+         LIMIT 1
+        """
+    }
+
+    /// A page of what happened in some shares, by growing number. What left one of them and is in another now is left out:
+    /// the user has it still. A record is included if those before it are within the bytes, so there is always one.
+    let page = DeclaredStatement<HierarchyPageStatementQuery, HierarchyEvent>(
+        .read, "hierarchy_page",
+        """
+        WITH z AS MATERIALIZED (\(SharingStatements.living(\.key))),
+        happened AS MATERIALIZED (
+            SELECT e.*
+              FROM unnest(\(\.shares)) AS k (share_number)
+             CROSS JOIN LATERAL (
+                   SELECT share_number, number, entered_number, has_left, name, type FROM share_record l
+                    WHERE database_id = \(\.key.database) AND zone_id = (SELECT id FROM z)
+                      AND share_number BETWEEN k.share_number AND k.share_number AND number > \(\.after)
+                      AND (NOT has_left OR (
+                          SELECT 1
+                            FROM (SELECT share_number, has_left FROM share_record
+                                   WHERE database_id = l.database_id AND zone_id = l.zone_id
+                                     AND name BETWEEN l.name AND l.name ORDER BY name OFFSET 0) AS o
+                           WHERE NOT o.has_left AND o.share_number = ANY (\(\.shares)) LIMIT 1) IS NULL)
+                    ORDER BY share_number, number LIMIT \(\.rowsMax)) AS e
+             ORDER BY e.number LIMIT \(\.rowsMax)),
+        found AS (
+            SELECT e.share_number, e.number AS event_number, e.entered_number, e.has_left, e.name AS event_name,
+                   e.type AS event_type, r.*,
+                   sum(coalesce(r.byte_count, 0)) OVER (ORDER BY e.number, e.has_left DESC ROWS UNBOUNDED PRECEDING)
+                       - coalesce(r.byte_count, 0) AS bytes_before
+              FROM happened e
+              LEFT JOIN LATERAL (
+                   SELECT * FROM record
+                    WHERE database_id = \(\.key.database) AND zone_id = (SELECT id FROM z)
+                      AND name BETWEEN e.name AND e.name AND NOT e.has_left ORDER BY name LIMIT 1) AS r ON true)
+        SELECT r.share_number, r.event_number, r.entered_number, r.has_left, r.event_name, r.event_type,
+               \(RecordColumn.selected("r"))
+          FROM found r WHERE r.bytes_before < \(\.bytesMax)
+         ORDER BY r.event_number, r.has_left DESC
+        """
+    ) { row throws(PostgresError) in
+        let event = ShareRecord(
+            share: try row["share_number"], name: try row["event_name"], type: try row["event_type"],
+            number: try row["event_number"], enteredNumber: try row["entered_number"], hasLeft: try row["has_left"])
+        let name: String? = try row["name"]
+        let record = name == nil ? nil : try RecordRow.decode(row).covered(by: event.share)
+        return HierarchyEvent(row: event, record: event.hasLeft ? nil : record)
+    }
+
+    // MARK: Writing
+
+    /// Inserts rows, or replaces those of the same records in the same shares.
+    let write = DeclaredStatement<ShareRecordsWrite, Void>(
+        .write, "write_share_records",
+        """
+        INSERT INTO share_record (database_id, zone_id, share_number, number, entered_number, has_left, name, type)
+        SELECT \(\.database), \(\.zone), k.share_number, k.number, k.entered_number, k.has_left <> 0, k.name, k.type
+          FROM unnest(\(\.rows, \.share), \(\.rows, \.number), \(\.rows, \.enteredNumber), \(\.rows, \.leftCode),
+                      \(\.rows, \.name), \(\.rows, \.type))
+               AS k (share_number, number, entered_number, has_left, name, type)
+            ON CONFLICT (database_id, zone_id, name, share_number) DO UPDATE
+           SET number = excluded.number, entered_number = excluded.entered_number, has_left = excluded.has_left,
+               type = excluded.type
+        """)
+
+    let markZone = DeclaredStatement<(database: DatabaseID, zone: ZoneID), Void>(
+        .write, "mark_hierarchies",
+        "UPDATE zone SET has_hierarchies = true WHERE database_id = \(\.database) AND id = \(\.zone)")
+}
+
+extension ShareRecord {
+    fileprivate var leftCode: Int32 { hasLeft ? 1 : 0 }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkService
+
+/// What participants of shared hierarchies see, as PostgreSQL's `share_record` has it.
+struct MemoryShareRecords {
+    private struct Key: Hashable {
+        let share: ShareNumber
+        let name: String
+    }
+
+    private var rows: [ZoneID: [Key: ShareRecord]] = [:]
+
+    mutating func write(_ changes: ZoneChanges) {
+        for row in changes.shareRecords {
+            rows[changes.zone, default: [:]][Key(share: row.share, name: row.name)] = row
+        }
+    }
+
+    mutating func forget(_ zone: ZoneID) { rows[zone] = nil }
+
+    mutating func forget(_ shares: [ShareNumber], of zone: ZoneID) {
+        guard !shares.isEmpty, rows[zone] != nil else { return }
+        rows[zone] = rows[zone]?.filter { !shares.contains($0.key.share) }
+    }
+
+    /// The living share that covers a record.
+    func cover(of name: String, in zone: ZoneID, among living: [ShareNumber]) -> CoveredRecord? {
+        for share in living {
+            guard let row = rows[zone]?[Key(share: share, name: name)], !row.hasLeft else { continue }
+            return CoveredRecord(share: share, enteredNumber: row.enteredNumber)
+        }
+        return nil
+    }
+
+    /// The records that some shares cover.
+    func names(in zone: ZoneID, coveredBy shares: [ShareNumber]) -> Set<String> {
+        Set((rows[zone] ?? [:]).values.filter { !$0.hasLeft && shares.contains($0.share) }.map(\.name))
+    }
+
+    /// A page of what a user sees of hierarchies, with at least one event if there is one.
+    func read(
+        _ page: inout ZonePageRead, of zone: MemoryZone, seenThrough shares: [ShareNumber], _ query: ZonePageQuery
+    ) {
+        let id = zone.state.id
+        guard query.after == nil || query.after?.zone == id else { return }
+        let start = query.after?.number ?? 0
+        let visible = names(in: id, coveredBy: shares)
+        let happened = (rows[id] ?? [:]).values.filter { row in
+            shares.contains(row.share) && row.number > start && !(row.hasLeft && visible.contains(row.name))
+        }
+        var byteCount = 0
+        for row in happened.sorted(by: { $0.number < $1.number }) {
+            guard page.events.count < query.recordsMax, byteCount < query.bytesMax else {
+                page.hasMore = true
+                return
+            }
+            let record = row.hasLeft ? nil : zone.record(row.name)?.covered(by: row.share)
+            byteCount += record?.fields.byteCount ?? 0
+            page.events.append(HierarchyEvent(row: row, record: record))
+        }
+    }
+}
+
+extension MemoryTables {
+    /// What a transaction reads in a zone of which hierarchies are shared, beside all else.
+    func complete(_ snapshot: inout ZoneSnapshot, _ read: ZoneRead, _ zone: MemoryZone) {
+        let id = zone.state.id
+        if snapshot.sharing == nil { snapshot.sharing = sharing(of: id, .access(of: [])) }
+        let deletes = Set(read.parentNames)
+        if let sharing = snapshot.sharing, !sharing.isWhole,
+            sharing.hierarchies.contains(where: {
+                deletes.contains($0.recordName) || $0.rootName.map(deletes.contains) ?? false
+            })
+        {
+            snapshot.sharing = self.sharing(of: id, .whole)
+        }
+        for name in snapshot.recordsOfShares(for: read) { snapshot.records[name] = zone.record(name) }
+        let living = snapshot.sharing?.hierarchies.map(\.number) ?? []
+        var hierarchies = ZoneHierarchies()
+        for name in Set(snapshot.records.keys).union(read.movedNames) {
+            hierarchies.covers[name] = shareRecords.cover(of: name, in: id, among: living)
+        }
+        var waiting = read.movedNames
+        var seen: Set<String> = []
+        while !waiting.isEmpty, !hierarchies.isCut {
+            let parents = Set(waiting.filter { seen.insert($0).inserted })
+            waiting = []
+            for (parent, children) in zone.children(of: parents).sorted(by: { $0.key < $1.key }) {
+                for name in children {
+                    guard hierarchies.below.count < read.belowMax else {
+                        hierarchies.isCut = true
+                        break
+                    }
+                    let cover = shareRecords.cover(of: name, in: id, among: living)
+                    let type = zone.record(name)?.type ?? ""
+                    hierarchies.below.append(RecordBelow(name: name, type: type, parent: parent, cover: cover))
+                    waiting.append(name)
+                }
+            }
+        }
+        snapshot.hierarchies = hierarchies
+        snapshot.cover()
+    }
+}
