@@ -144,8 +144,9 @@ package struct Limits: Sendable, Equatable {
     /// Shares of one zone that have ended and whose rows are kept, with their participants. More: the next share makes
     /// those that ended first be forgotten.
     package var endedSharesMax = 20
-    /// Shares, their participants, and keys of zones beside the first one: how many one account may have in all its zones
-    /// and containers together. Ended ones that are kept count too. They are in no quota, and each takes some 300
+    /// Shares, their participants, links of roots, and keys of zones beside the first one: how many one account may have in all
+    /// its zones and containers together. Ended ones that are kept count too, and so do the links of all roots that
+    /// were ever shared in a zone, which keep them as long as it lives. They are in no quota, and each takes some 300
     /// bytes. More: `tooMuchShared`, also for who wants to join.
     package var sharingRowsMax = 100_000
     /// Whether hierarchies can be shared.
@@ -155,8 +156,8 @@ package struct Limits: Sendable, Equatable {
     /// Records that come under a share, or leave it, with one request: those below the records that it moves or shares. The
     /// zone's lock is held meanwhile. More: `hierarchyTooLarge`.
     package var shareSubtreeMax = 20_000
-    /// Links to one zone that no share has taken over, of the last ten minutes. Each save that would make a share
-    /// makes one, until the zone has its link. More: `tooManyRequests`.
+    /// Links to one zone that no share has taken over, of the last ten minutes, of all its roots together. Each save that
+    /// would make a share makes one, until the zone, or the root, has its link. More: `tooManyRequests`.
     package var untakenLinksMax = 100
     /// Zones of others in the list of one user's shared database. Whoever reads its feed or mark reads their
     /// rows too. More: `tooManySharedZones` for who wants to accept another share.

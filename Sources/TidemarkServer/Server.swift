@@ -103,7 +103,6 @@ package final class Server: Sendable {
             throw error
         }
         do throws(ServerError) {
-            try await checkSchema(configuration, on: parts[0].loop)
             let state = ServingState()
             let listeners = try await listen(parts, configuration, tls, protection, state)
             let sampler = ProcessSampler(
@@ -279,6 +278,8 @@ package final class Server: Sendable {
                         configuration.longQueriesMax, within: configuration.limits, on: loop)
                 longQueries = turns
                 do throws(ServerError) {
+                    // First: a store of another version is asked nothing else.
+                    if number == 0 { try await checkSchema(configuration, on: loop) }
                     parts.append(
                         try await ServerLoop.start(
                             on: loop, configuration, sharedWrites: sharedWrites, budget: budget, longQueries: turns,

@@ -25,6 +25,10 @@ extension StorageConformance {
             // What is below is bounded.
             let cut = try await zone.snapshot(saving: [zone.save("b", parent: .set("x"))], belowMax: 1)
             try expect(cut.hierarchies?.isCut == true && cut.hierarchies?.below.count == 1, "more than is read")
+            // It has that parent already, so nothing moves.
+            let kept = try await zone.snapshot(saving: [zone.save("b", parent: .set("a"))])
+            try expectEqual(kept.hierarchies?.below, [], "nothing is read below what stays")
+            try expectEqual(kept.hierarchies?.covers["b"]?.share, share, "and what covers it is")
             // A zone without shares is read as before.
             let other = try await HierarchyZone(store, "other")
             let plain = try await other.snapshot(saving: [other.save("b", parent: .set("x"))])
@@ -60,6 +64,97 @@ extension StorageConformance {
             try expectEqual(names.sorted(), ["S", "a", "b", "c", "d"], "one by one")
             _ = number
         },
+        Scenario("R-979: with the last hierarchy the zone is one without any, and a later share covers all anew") {
+            store in
+            var zone = try await HierarchyZone(store, "notes")
+            try await zone.fill()
+            _ = try await zone.share("a", as: "S")
+            _ = try await zone.share("x", as: "T")
+            try await zone.apply(deleting: ["S"])
+            try expect(try await zone.saysHierarchies(), "one is left")
+            try await zone.apply(deleting: ["T"])
+            try expect(try await zone.saysHierarchies() == false, "none is left")
+            let plain = try await zone.snapshot(saving: [zone.save("b", parent: .set("x"))])
+            try expect(plain.hierarchies == nil && plain.sharing == nil, "it is read as one that shares nothing")
+            try await zone.apply([zone.save("e", parent: .set("b")), zone.save("d", parent: .set("x"))])
+            let share = try await zone.share("a", as: "S")
+            try expect(try await zone.saysHierarchies(), "one is shared again")
+            try await zone.accept("S")
+            _ = try await zone.expectPage(of: [share], after: 0, ["S", "a", "b", "c", "e"], left: [])
+        },
+        Scenario("R-221: what has left a share goes with the zone's tombstones, and older tokens are expired") {
+            store in
+            var zone = try await HierarchyZone(store, "notes")
+            try await zone.fill()
+            let share = try await zone.share("a", as: "S")
+            try await zone.accept("S")
+            let number = try await zone.expectPage(of: [share], after: 0, ["S", "a", "b", "c", "d"], left: [])
+            try await zone.apply(deleting: ["d"])
+            let after = try await zone.expectPage(of: [share], after: number, [], left: ["d"])
+            for _ in 1...3 { try await store.second.forgetTombstones(of: zone.key.database) }
+            let read = try await zone.page(of: [share], after: number)
+            try expectEqual(read.events.count, 0, "nothing is told of it")
+            let oldest = try require(read.zone, "the zone").oldestTokenNumber
+            try expect(oldest > number && oldest <= after, "older tokens are expired, and newer ones are not")
+            // What is there stays, and what leaves later is told.
+            _ = try await zone.expectPage(of: [share], after: 0, ["S", "a", "b", "c"], left: [])
+            try await zone.apply([zone.save("c", parent: .set("x"))])
+            _ = try await zone.expectPage(of: [share], after: after, [], left: ["c"])
+        },
+        Scenario("R-978: a record has 21 rows in shares at most, and what is forgotten expires tokens") {
+            store in
+            var zone = try await HierarchyZone(store, "notes")
+            try await zone.fill()
+            let count = ShareRecord.rowsMax + 2
+            var shares: [ShareNumber] = []
+            for place in 1...count {
+                try await zone.apply([zone.save("root \(place)")])
+                shares.append(try await zone.share("root \(place)", as: "S\(place)"))
+            }
+            try await zone.accept("S1")
+            var numbers: [ChangeNumber] = []
+            for place in 1...count {
+                try await zone.apply([zone.save("x", parent: .set("root \(place)"))])
+                numbers.append(try require(try await zone.page(of: shares, after: 0).zone, "the zone").changeNumber)
+            }
+            try await zone.apply([zone.save("x", parent: .removed)])
+            let read = try await zone.page(of: shares, after: 0)
+            let left = read.events.filter { $0.row.hasLeft }.map(\.row)
+            try expectEqual(left.map(\.share), Array(shares.suffix(ShareRecord.rowsMax)), "those that it left last")
+            let oldest = try require(read.zone, "the zone").oldestTokenNumber
+            // It left each share with the move into the next one.
+            try expectEqual(oldest, numbers[2], "tokens from before the last that is forgotten")
+        },
+        Scenario("R-306, R-783: links of all roots of a zone count together, taken and untaken") { store in
+            var zone = try await HierarchyZone(store, "notes")
+            try await zone.fill()
+            func rowCount() async throws -> Int? {
+                var read = ZoneRead(key: zone.key, recordNames: [], parentNames: [], lives: [])
+                read.sharing = .whole
+                let transaction = try await store.first.beginWrite([read])
+                await transaction.rollback()
+                return transaction.snapshots.first?.sharingRowCount
+            }
+            _ = try await zone.share("a", as: "S")
+            try expectEqual(try await rowCount(), 3, "a share, a participant and a link")
+            try await zone.apply(deleting: ["S"])
+            _ = try await zone.share("a", as: "S")
+            try expectEqual(try await rowCount(), 5, "another share with its participant, and the same link")
+            func points(_ byte: UInt8, _ root: String) async throws -> Bool {
+                do throws(StorageError) {
+                    let hash = Array(repeating: byte, count: 32)
+                    let led = try await store.second.pointLink(secretHash: hash, to: zone.key, root: root, atMost: 2)
+                    return led != nil
+                } catch {
+                    guard error.code == .crowded else { throw error }
+                    return false
+                }
+            }
+            try expect(try await points(1, "b"), "one link that no save has taken")
+            try expect(try await points(2, "c"), "and one of another root")
+            try expect(try await points(3, "x") == false, "the sum is of all roots")
+            try expect(try await points(4, "a"), "a root that has a link keeps it")
+        },
         Scenario("I-5: records, pages and queries are of the shares that the same snapshot has") { store in
             var zone = try await HierarchyZone(store, "notes")
             try await zone.fill()
@@ -84,6 +179,35 @@ extension StorageConformance {
             try expectEqual(ShareAccess(of: zone.bob, in: one.sharing).hierarchies, [other], "one has ended")
             let root = try require(try await store.second.records(named: ["a"], in: zone.key).records["a"], "the root")
             try expect(root.changeNumber == one.sharing.shares[share].flatMap(\.endedNumber).map { $0 + 1 }, "R-326")
+        },
+        Scenario("R-301: what a query finds says of which share it is the root, as what is fetched does") { store in
+            try await store.learnNotes(in: try await store.alice())
+            var zone = try await HierarchyZone(store, "notes")
+            try await zone.fill()
+            try await zone.apply([zone.save("r", parent: .set("x"))])
+            _ = try await zone.share("a", as: "S")
+            _ = try await zone.share("r", as: "R")
+            let other = try await HierarchyZone(store, "other")
+            var filled = other
+            try await filled.fill()
+            func shares(inZone zoneName: String?) async throws -> [String: String?] {
+                let query = Query(recordType: "Note", zoneName: zoneName)
+                let page = QueryPageQuery(database: zone.key.database, query: query, recordsMax: 50, bytesMax: .max)
+                let matches = try await store.second.queryPage(page, for: WorkTurn(of: .nobody)).matches
+                return Dictionary(
+                    matches.map { ("\($0.zoneName) \($0.record.name)", $0.record.shareName) }, uniquingKeysWith: { $1 })
+            }
+            func named(_ found: [String: String?]) -> [String: String] { found.compactMapValues { $0 } }
+            let found = try await shares(inZone: "notes")
+            try expectEqual(found.count, 6, "all of the zone")
+            try expectEqual(named(found), ["notes a": "S", "notes r": "R"], "the roots of one zone")
+            let all = try await shares(inZone: nil)
+            try expectEqual(all.count, 11, "all of both zones")
+            try expectEqual(named(all), ["notes a": "S", "notes r": "R"], "and of all zones")
+            try await zone.apply(deleting: ["S"])
+            try expectEqual(named(try await shares(inZone: "notes")), ["notes r": "R"], "one has ended")
+            try await zone.apply(deleting: ["R"])
+            try expectEqual(named(try await shares(inZone: "notes")), [:], "all have ended")
         },
         Scenario("R-981: no condition and no order of a query tells a root's own parent") { store in
             try await store.learnNotes(in: try await store.alice())
@@ -222,6 +346,11 @@ struct HierarchyZone: Sendable {
         let transaction = try await store.second.beginWrite([read])
         await transaction.rollback()
         return try require(transaction.snapshots.first, "a snapshot a read")
+    }
+
+    /// Whether the zone says that hierarchies of it are shared.
+    func saysHierarchies() async throws -> Bool {
+        try require(try await snapshot(saving: [save("a")]).zone, "the zone").hasHierarchies
     }
 
     func versions(_ names: [String]) async throws -> [ChangeNumber?] {

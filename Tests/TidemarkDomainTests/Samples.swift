@@ -182,7 +182,7 @@ struct TestZone {
 
     mutating func commit(_ changes: ZoneChanges) {
         zone?.changeNumber = changes.changeNumber
-        if changes.hasHierarchies == true { zone?.hasHierarchies = true }
+        if let hasHierarchies = changes.hasHierarchies { zone?.hasHierarchies = hasHierarchies }
         for row in changes.shareRecords { shareRecords[row.share, default: [:]][row.name] = row }
         assetUses = changes.assetUses
         for record in changes.records { records[record.name] = record }

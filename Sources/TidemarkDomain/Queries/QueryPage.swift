@@ -40,6 +40,7 @@ package struct QueryPageQuery: Sendable {
 package struct QueryMatch: Sendable, Equatable {
     package let zone: ZoneID
     package let zoneName: String
+    /// The root of a shared hierarchy says so.
     package let record: RecordState
 
     package init(zone: ZoneID, zoneName: String, record: RecordState) {
@@ -50,7 +51,7 @@ package struct QueryMatch: Sendable, Equatable {
 }
 
 extension QueryMatch {
-    /// The same; the root of a shared hierarchy says so.
+    /// The same, as a participant is shown it: by the shares that were read with the page.
     ///
     /// - Parameter hidesParents: whether the caller sees the zone through hierarchies.
     fileprivate func namingRoot(in sharing: ZoneSharing?, hidesParents: Bool) -> QueryMatch {

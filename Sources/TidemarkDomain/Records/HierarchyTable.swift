@@ -5,7 +5,7 @@
 ///
 /// A record is covered by the share of the nearest root among itself and its ancestors. Each record's share is stored, so a
 /// record whose parent stays keeps it without a look at its ancestors. Whenever a record moves, or becomes a root, all that is
-/// below it follows at once.
+/// below it follows: once a request, however many of its records move (``settle()``).
 struct HierarchyTable: Sendable {
     /// As they were read.
     private let stored: [String: CoveredRecord]
@@ -20,6 +20,11 @@ struct HierarchyTable: Sendable {
     private var recordShares: [String: ShareNumber] = [:]
     /// Records that may be covered by another share than was read.
     private var touched: Set<String> = []
+    /// Records that have got another parent, or have become roots, with their parents. What covers them and what is below them
+    /// is as before, until all moves of the request are known.
+    private var unsettled: [String: String?] = [:]
+    /// How many records were looked at for moves and shares.
+    private(set) var visitCount = 0
     /// Whether more is below the records that may move than may be read.
     let isCut: Bool
 
@@ -43,7 +48,7 @@ struct HierarchyTable: Sendable {
         }
     }
 
-    /// The living share that covers the record.
+    /// The living share that covers the record, or covered it before the moves that are not settled.
     func share(of name: String) -> ShareNumber? {
         guard let share = shares[name], living.contains(share) else { return nil }
         return share
@@ -76,12 +81,13 @@ struct HierarchyTable: Sendable {
         types[name] = record.type
         if let parent = before?.parent, parent != record.parent || record.isDeleted { children[parent]?.remove(name) }
         if let parent { children[parent, default: []].insert(name) }
-        if record.isDeleted { return shares[name] = nil }
+        if record.isDeleted {
+            unsettled.removeValue(forKey: name)
+            return shares[name] = nil
+        }
         // CKShare records have no parents: they are covered by their own share.
         if Share.isType(record.type) { return shares[name] = recordShares[name] }
-        if before == nil || before?.parent != parent {
-            cover(name, by: rootShare(of: name) ?? parent.flatMap(share(of:)))
-        }
+        if before == nil || before?.parent != parent { unsettled.updateValue(parent, forKey: name) }
     }
 
     /// A hierarchy is shared from now on.
@@ -93,22 +99,59 @@ struct HierarchyTable: Sendable {
         shares[share.recordName] = share.number
         touched.insert(share.recordName)
         types[share.recordName] = Share.recordType
-        cover(root, by: share.number)
+        if unsettled[root] == nil { unsettled.updateValue(nil, forKey: root) }
     }
 
     /// A share covers nothing any more. Nothing is written of its records.
     mutating func end(_ share: ShareNumber) { living.remove(share) }
 
-    /// The record and all that is below it, but for other roots with theirs.
-    private mutating func cover(_ name: String, by share: ShareNumber?) {
-        var waiting = [name]
-        while let name = waiting.popLast() {
-            guard self.share(of: name) != share else { continue }
-            shares[name] = share
-            touched.insert(name)
-            waiting += (children[name] ?? []).filter { !isRoot($0) }
+    /// Covers the records that have moved, or have become roots, and all that is below them, but for other roots with theirs.
+    /// Each record is looked at twice at most, however many of those above it have moved.
+    mutating func settle() {
+        guard !unsettled.isEmpty else { return }
+        let isAlone = unsettled.count == 1
+        let below = isAlone ? [] : belowUnsettled()
+        for (top, parent) in unsettled where !below.contains(top) {
+            let share = rootShare(of: top) ?? parent.flatMap(share(of:))
+            var waiting = [top]
+            while let name = waiting.popLast() {
+                visitCount += 1
+                if self.share(of: name) != share {
+                    shares[name] = share
+                    touched.insert(name)
+                } else if isAlone {
+                    // What is below it has the share already.
+                    continue
+                }
+                waiting += coveredWith(name)
+            }
         }
+        unsettled.removeAll()
     }
+
+    /// The same, with all moves settled.
+    var settled: HierarchyTable {
+        guard !unsettled.isEmpty else { return self }
+        var table = self
+        table.settle()
+        return table
+    }
+
+    /// The unsettled records that others of them take along, and all else that does not stay as it is.
+    private mutating func belowUnsettled() -> Set<String> {
+        var below: Set<String> = []
+        var waiting = Array(unsettled.keys)
+        while let name = waiting.popLast() {
+            visitCount += 1
+            for child in coveredWith(name) where below.insert(child).inserted && unsettled[child] == nil {
+                waiting.append(child)
+            }
+        }
+        return below
+    }
+
+    /// The children that the share of their parent covers.
+    private func coveredWith(_ name: String) -> [String] { (children[name] ?? []).filter { !isRoot($0) } }
 
     // MARK: What may be
 
@@ -120,10 +163,11 @@ struct HierarchyTable: Sendable {
     }
 
     /// What is below each of these records, and below those that are below them. Each record is looked at once.
-    func subtrees(of names: [String]) -> [String: Subtree] {
+    mutating func subtrees(of names: [String]) -> [String: Subtree] {
         var subtrees: [String: Subtree] = [:]
         var waiting = names.map { (name: $0, isCounted: false) }
         while let (name, isCounted) = waiting.popLast() {
+            visitCount += 1
             let below = children[name] ?? []
             if isCounted {
                 let parts = below.compactMap { subtrees[$0] }
@@ -140,12 +184,13 @@ struct HierarchyTable: Sendable {
 
     /// The places of the records that are above or below one before them in the list, or the same. Each record that is below
     /// them is looked at once.
-    func nested(_ names: [String]) -> Set<Int> {
+    mutating func nested(_ names: [String]) -> Set<Int> {
         var nested: Set<Int> = []
         var seen: Set<String> = []
         for (place, name) in names.enumerated() {
             var waiting = [name]
             while let name = waiting.popLast() {
+                visitCount += 1
                 // Whatever is below one that was seen was seen with it.
                 guard seen.insert(name).inserted else {
                     nested.insert(place)

@@ -4,7 +4,8 @@
 
 extension RecordsPlan {
     /// Refuses first saves of shares without their roots, and the roots of those that are refused: both are saved or neither.
-    /// Then refuses what would put a record into two shares, or move too much.
+    /// If that refuses nothing, it refuses what would put a record into two shares, or move too much. Whoever calls it again
+    /// until nothing is refused has looked at each record of the zone some ten times at most (``hierarchyRoundsMax``).
     ///
     /// - Returns: whether something was refused.
     mutating func refuseHierarchies(_ request: RecordsRequest, _ table: ZoneTable, _ rules: SaveRules) -> Bool {
@@ -16,22 +17,23 @@ extension RecordsPlan {
             return refusedCount > before
         }
         joinRoots(of: firsts, request, rules)
-        for _ in 0..<Self.roundsMax {
-            let failures = failures(request, table, rules.limits)
-            if failures.isEmpty { return refusedCount > before }
+        // NB: parents are asked about again first, because that takes far less time.
+        if refusedCount > before { return true }
+        let failures = failures(request, table, rules.limits)
+        if failures.isEmpty { return false }
+        hierarchyRoundCount += 1
+        if hierarchyRoundCount <= Self.hierarchyRoundsMax {
             for (index, failure) in failures { refuse(index, failure) }
-            joinRoots(of: firsts, request, rules)
-        }
-        // What is left after so many rounds may still be wrong, so it is asked for again in parts.
-        if !failures(request, table, rules.limits).isEmpty {
+        } else {
+            // What is left after so many rounds may still be wrong, so it is asked for again in parts.
             for index in saves.indices where saves[index].record != nil {
                 refuse(index, ItemFailure(.tooMuchAtOnce))
             }
         }
-        return refusedCount > before
+        return true
     }
 
-    private static let roundsMax = 8
+    private static let hierarchyRoundsMax = 8
 
     private var refusedCount: Int {
         saves.count { if case .refuse = $0 { true } else { false } }
@@ -75,7 +77,9 @@ extension RecordsPlan {
     }
 
     /// Which saves cannot be, if all others were.
-    private func failures(_ request: RecordsRequest, _ table: ZoneTable, _ limits: Limits) -> [Int: ItemFailure] {
+    private mutating func failures(
+        _ request: RecordsRequest, _ table: ZoneTable, _ limits: Limits
+    ) -> [Int: ItemFailure] {
         var moved: [Int: RecordState] = [:]
         for index in saves.indices {
             guard case .write(let record, let old?) = saves[index] else { continue }
@@ -88,6 +92,7 @@ extension RecordsPlan {
         for save in saves {
             if case .write(let record, let old) = save { trial.replace(old, with: record) }
         }
+        trial.settle()
         let roots = firsts.compactMap(\.plan.rootName)
         // NB: a record may be below many that move, and is looked at once.
         let subtrees = trial.subtrees(of: moved.values.map(\.name) + roots)
@@ -111,6 +116,7 @@ extension RecordsPlan {
                 failures[index] = ItemFailure(.hierarchyTooLarge, within: limits)
             }
         }
+        hierarchyVisitCount += trial.visitCount - (table.hierarchies?.visitCount ?? 0)
         return failures
     }
 

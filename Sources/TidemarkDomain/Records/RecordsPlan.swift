@@ -27,6 +27,10 @@ struct RecordsPlan {
     private(set) var cascade: [RecordState] = []
     /// What becomes of shares, by the places of the saves of their CKShare records. It counts if the save is not refused.
     var shares: [Int: SharePlan] = [:]
+    /// How often something was refused because of shared hierarchies.
+    var hierarchyRoundCount = 0
+    /// How many records were looked at for that.
+    var hierarchyVisitCount = 0
 
     /// - Parameter use: of the zone's database, as it is now; nil if there is no quota.
     init(_ request: RecordsRequest, on table: ZoneTable, use: StorageUse?, limits: Limits, now: Timestamp) {

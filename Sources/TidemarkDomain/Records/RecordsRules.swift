@@ -109,8 +109,8 @@ extension ZoneRead {
         storedBytesMax = limits.storedBytesMax
         namedZoneKeyIDs = needs.zoneKeyIDs
         hasRepeats = needs.hasRepeats
-        if !needs.moved.isEmpty {
-            movedNames = needs.existing(needs.moved)
+        if !needs.moves.isEmpty {
+            moves = needs.moves.filter { RecordName.isValid($0.name, limits: limits) }
             belowMax = limits.shareSubtreeMax
         }
         sharesHierarchy = needs.sharesHierarchy
@@ -134,7 +134,7 @@ private struct ZoneNeeds {
     var users: Set<UserID> = []
     var sharing = SharingRead.nothing
     var zoneKeyIDs: Set<[UInt8]> = []
-    var moved: [String] = []
+    var moves: [RecordMove] = []
     var sharesHierarchy = false
 
     init(limits: Limits) {
@@ -171,10 +171,10 @@ private struct ZoneNeeds {
         // the public database has no shares.
         if save.isShare, request.access.scope != .public { sharing = .whole }
         if request.access.scope != .public {
-            if save.parent != .unchanged { moved.append(save.name) }
+            if let move = RecordMove(save, in: request.access.scope) { moves.append(move) }
             if let root = save.share?.rootName {
                 sharesHierarchy = true
-                moved.append(root)
+                moves.append(RecordMove(root: root, shareName: save.name))
                 names.append(root)
             }
         }

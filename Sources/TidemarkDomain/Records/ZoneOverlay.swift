@@ -275,6 +275,7 @@ extension RecordsPlan {
         // these are in the feed, but not in the outcome.
         for tombstone in cascade { _ = table.write(tombstone, over: table[tombstone.name], batchEnd: batchEnd) }
         table.followRoots(roots, since: before, now: now, by: request.user)
+        table.settleMoves()
         return table.hierarchies == nil ? outcome : outcome.placed(in: table)
     }
 

@@ -36,12 +36,13 @@ package struct ZoneRead: Sendable {
     package let users: [UserID]
     /// What must be read of the zone's shares.
     package var sharing = SharingRead.nothing
-    /// Records that may move, or be shared: in a zone with shared hierarchies all that is below them is read. Sorted,
-    /// each once.
-    package var movedNames: [String] = []
+    /// Saves that may move records, or share them. In a zone with shared hierarchies all that is below these is read,
+    /// but for records whose parents stay (``ZoneSnapshot/movedNames(for:)``).
+    package var moves: [RecordMove] = []
     /// Whether a hierarchy may be shared that was not.
     package var sharesHierarchy = false
-    /// How many records below the ``movedNames`` are read (`Limits.shareSubtreeMax`), and one more.
+    /// How many records below those of the ``moves`` are read, and one more: `Limits.shareSubtreeMax`, and no more relatives
+    /// than a transaction may read.
     package var belowMax = 0
     /// A change of shares for which CKShare records must be read.
     package var action: ShareAction?
@@ -238,6 +239,12 @@ package struct ZoneChanges: Sendable {
     package let sharing: [SharingChanges]
     /// Rows of what participants of hierarchies see, to insert or replace.
     package let shareRecords: [ShareRecord]
+    /// Whether hierarchies of the zone are shared afterwards, if that is not what the zone has said of itself
+    /// (``ZoneState/hasHierarchies``); nil: that stays as it is.
+    package let hasHierarchies: Bool?
+    /// Whether the zone knows so many shares that a record may have more rows of them than are kept
+    /// (``ShareRecord/rowsMax``). Usually it does not.
+    package var mayExceedRows = false
 
     package init(
         database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber, records: [RecordState],
@@ -245,7 +252,8 @@ package struct ZoneChanges: Sendable {
         memories: [DeviceID: RequestMemory],
         references: ReferenceChanges = ReferenceChanges(), clientTokens: [DeviceID: [UInt8]] = [:],
         tokenUsers: [DeviceID: UserID] = [:], clientTokensMax: Int, participantTokensMax: Int = 0,
-        assetUses: [AssetUse] = [], sharing: [SharingChanges] = [], shareRecords: [ShareRecord] = []
+        assetUses: [AssetUse] = [], sharing: [SharingChanges] = [], shareRecords: [ShareRecord] = [],
+        hasHierarchies: Bool? = nil
     ) {
         self.database = database
         self.zone = zone
@@ -263,15 +271,18 @@ package struct ZoneChanges: Sendable {
         self.assetUses = assetUses
         self.sharing = sharing
         self.shareRecords = shareRecords
+        self.hasHierarchies = hasHierarchies
     }
 
     /// Whether there are only records and remembered outcomes. That is so for most saves.
     package var isPlain: Bool {
         references.isEmpty && clientTokens.isEmpty && assetUses.isEmpty && sharing.isEmpty && shareRecords.isEmpty
+            && hasHierarchies == nil
     }
 
-    /// Whether hierarchies of the zone are shared after the change; nil: that stays as it is.
-    package var hasHierarchies: Bool? {
-        sharing.contains { ($0.insertedShare ?? $0.updatedShare)?.isOfHierarchy ?? false } ? true : nil
+    /// The records that have one more row than before, if they may have too many now.
+    package var recordsWithNewRows: [String] {
+        guard mayExceedRows else { return [] }
+        return Set(shareRecords.filter { $0.hasLeft || $0.number == $0.enteredNumber }.map(\.name)).sorted()
     }
 }

@@ -43,6 +43,8 @@ struct ZoneTable: Sendable {
     private(set) var shares: ShareTable?
     /// Which of its records shared hierarchies cover; nil: none is shared.
     private(set) var hierarchies: HierarchyTable?
+    /// What the zone says of itself.
+    private let saysHierarchies: Bool
     /// What makes the changes that come next.
     var cause: ChangeCause?
 
@@ -62,6 +64,7 @@ struct ZoneTable: Sendable {
         unread = snapshot.unread
         shares = ShareTable(snapshot)
         hierarchies = HierarchyTable(snapshot)
+        saysHierarchies = zone.hasHierarchies
     }
 
     /// The newest version of the record: its fields or its tombstone. It says which share of a hierarchy covers it now.
@@ -194,6 +197,9 @@ struct ZoneTable: Sendable {
         }
     }
 
+    /// All moves of a request are known: what is below the records that have moved is where they are.
+    mutating func settleMoves() { hierarchies?.settle() }
+
     /// Gives the CKShare record of a share a new version, with which the share changes.
     ///
     /// - Parameter changes: at the next change number.
@@ -219,9 +225,9 @@ struct ZoneTable: Sendable {
         tokenUsers: [DeviceID: UserID] = [:], limits: Limits
     ) -> ZoneChanges {
         let covered = hierarchies.map { table in
-            table.rows(over: Dictionary(changedRecords.map { ($0.name, $0) }) { $1 }, after: changeNumber)
+            table.settled.rows(over: Dictionary(changedRecords.map { ($0.name, $0) }) { $1 }, after: changeNumber)
         }
-        return ZoneChanges(
+        var changes = ZoneChanges(
             database: database, zone: zone, changeNumber: covered?.changeNumber ?? changeNumber,
             // Of which shares roots are is not stored with them, because it ends with the share.
             records: hierarchies == nil
@@ -229,7 +235,20 @@ struct ZoneTable: Sendable {
             replaced: replaced, byteGrowth: byteGrowth, tombstoneGrowth: tombstoneGrowth, memories: memories,
             references: references.written, clientTokens: clientTokens, tokenUsers: tokenUsers,
             clientTokensMax: limits.clientTokensMax, participantTokensMax: limits.participantTokensMax,
-            assetUses: assetUses, sharing: shares?.changes ?? [], shareRecords: covered?.rows ?? [])
+            assetUses: assetUses, sharing: shares?.changes ?? [], shareRecords: covered?.rows ?? [],
+            hasHierarchies: changedHierarchies)
+        if covered != nil {
+            changes.mayExceedRows = (shares?.sharing.shares.count ?? 0) >= ShareRecord.rowsMax
+        }
+        return changes
+    }
+
+    /// Whether hierarchies are shared now, if the zone says otherwise. With the end of the last one it says so no more, and is
+    /// read and written as one that shares nothing.
+    private var changedHierarchies: Bool? {
+        // NB: they are read in each zone that says that it has some, and wherever a share may be made.
+        guard let hasSome = shares?.sharing.hasHierarchies, hasSome != saysHierarchies else { return nil }
+        return hasSome
     }
 
     private mutating func replace(_ old: RecordState?, with record: RecordState) {

@@ -121,6 +121,7 @@ extension ShareSave {
                 requests: requests,
                 forgotten: current.map { sharing.forgettableRows(of: $0.number, but: revived, limits: limits) } ?? [],
                 forgottenShares: current == nil ? sharing.forgettableShares(limits: limits) : [],
+                endedHierarchies: current == nil ? sharing.endedHierarchies : [],
                 insertedSecret: needsSecret(over: current, in: sharing) ? context.freshSecret : nil)
         }
     }
@@ -145,6 +146,7 @@ package struct SharePlan: Sendable, Equatable {
     let requests: AccessRequestsPlan
     let forgotten: [ParticipantID]
     let forgottenShares: [ShareNumber]
+    let endedHierarchies: [ShareNumber]
     let insertedSecret: [UInt8]?
 
     /// Whether the share or its participants change. Then the CKShare record gets a new version, also if none of its
@@ -160,9 +162,9 @@ package struct SharePlan: Sendable, Equatable {
         return insertedSecret?.isEmpty != true && !rows.contains { $0.linkSecret?.isEmpty ?? false }
     }
 
-    /// How many rows the shares of the zone have more afterwards.
+    /// How many rows the shares of the zone have more afterwards. The link of a root may be there already.
     var addedRowCount: Int {
-        participants.inserted.count + (current == nil ? 1 : 0) - forgotten.count
+        participants.inserted.count + (current == nil ? rootName == nil ? 1 : 2 : 0) - forgotten.count
             + requests.inserted.count - requests.dropped.count
     }
 
@@ -181,6 +183,7 @@ package struct SharePlan: Sendable, Equatable {
         changes.updatedRequests = requests.updated
         changes.droppedRequests = requests.dropped
         changes.forgottenShares = forgottenShares
+        changes.endedHierarchies = endedHierarchies
         return changes
     }
 

@@ -28,10 +28,13 @@ package struct SharingChanges: Hashable, Sendable {
     package var droppedRequests: [UserID] = []
     /// Ended shares to delete with their participants.
     package var forgottenShares: [ShareNumber] = []
+    /// Shares of hierarchies that have ended: what is stored of the records that they covered says nothing any more. Some of it
+    /// is deleted with this change, no more than one request may add (``Limits/shareSubtreeMax``).
+    package var endedHierarchies: [ShareNumber] = []
 
-    /// How many rows there are more afterwards.
+    /// How many rows there are more afterwards. The link of a root may be there already.
     var addedRowCount: Int {
-        inserted.count + (insertedShare == nil ? 0 : 1) - forgotten.count
+        inserted.count + (insertedShare.map { $0.isOfHierarchy ? 2 : 1 } ?? 0) - forgotten.count
             + insertedRequests.count - droppedRequests.count
     }
 

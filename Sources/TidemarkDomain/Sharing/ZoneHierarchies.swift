@@ -28,11 +28,38 @@ package struct RecordBelow: Hashable, Sendable {
     }
 }
 
+/// A save that may move a record, or that may make it the root of a share.
+package struct RecordMove: Hashable, Sendable {
+    package let name: String
+    /// The parent that the record gets; nil: none.
+    fileprivate let parent: String?
+    /// The name of the CKShare record whose root it may become; nil: it gets the parent.
+    fileprivate let shareName: String?
+    /// Whether it is a participant's: then a root keeps its parent, whatever is saved.
+    fileprivate let isParticipants: Bool
+
+    /// Nil if the save says nothing of the parent.
+    init?(_ save: RecordSave, in scope: DatabaseScope) {
+        switch save.parent {
+        case .unchanged: return nil
+        case .set(let parent): self.parent = parent
+        case .removed: parent = nil
+        }
+        name = save.name
+        shareName = nil
+        isParticipants = scope == .shared
+    }
+
+    init(root name: String, shareName: String) {
+        (self.name, parent, self.shareName, isParticipants) = (name, nil, shareName, false)
+    }
+}
+
 /// What a transaction reads in a zone of which hierarchies are shared, beside its shares.
 package struct ZoneHierarchies: Sendable {
     /// Of the records that the transaction reads, those that a living share covers.
     package var covers: [String: CoveredRecord] = [:]
-    /// All living records below those of ``ZoneRead/movedNames``.
+    /// All living records below those of ``ZoneSnapshot/movedNames(for:)``.
     package var below: [RecordBelow] = []
     /// Whether there are more of them than one request may move (``Limits/shareSubtreeMax``).
     package var isCut = false
@@ -41,7 +68,18 @@ package struct ZoneHierarchies: Sendable {
 }
 
 /// A row of what a share's participants see: the newest that happened in the share to a record of that name.
+///
+/// These rows are in no quota. A record, or its tombstone, has ``rowsMax`` of them at most, in whatever shares, living and
+/// ended. So what an account stores of them is in proportion to its records, which a quota counts, and to its tombstones, of
+/// which there are no more.
 package struct ShareRecord: Hashable, Sendable {
+    /// Rows of one record: of the share that covers it, which is the newest, and of those that it was in before. More: the
+    /// oldest are forgotten, and tokens that could tell of them are expired.
+    ///
+    /// NB: a zone that knows fewer shares has no more rows of a record. It forgets shares only while it knows as many as this
+    /// (``Limits/endedSharesMax``, and a living one).
+    package static let rowsMax = 21
+
     package let share: ShareNumber
     package let name: String
     /// The record's type, which is told of one that is gone.
@@ -73,6 +111,22 @@ extension ZoneSnapshot {
         for (name, record) in records where !record.isDeleted {
             records[name] = record.covered(by: hierarchies?.covers[name]?.share, asRootOf: names[name])
         }
+    }
+
+    /// The records below which all must be read, because they move or become roots. Sorted, each once. Stores call it once the
+    /// records and shares are read. Most saves that name a parent name the one that the record has: then it stays with all that
+    /// is below it.
+    package func movedNames(for read: ZoneRead) -> [String] {
+        guard !read.moves.isEmpty else { return [] }
+        // NB: what a request of the group deletes, a later one may share again.
+        let roots = read.parentNames.isEmpty ? sharing?.rootShareNames ?? [:] : [:]
+        let moved = read.moves.filter { move in
+            if let shareName = move.shareName { return roots[move.name] != shareName }
+            if move.isParticipants, roots[move.name] != nil { return false }
+            guard let record = records[move.name], !record.isDeleted else { return true }
+            return record.parent != move.parent
+        }
+        return Set(moved.map(\.name)).sorted()
     }
 
     /// The records that must be read beside those that the requests name, because one ends with the other: the CKShare

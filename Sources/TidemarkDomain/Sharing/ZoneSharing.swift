@@ -161,6 +161,11 @@ package struct ZoneSharing: Hashable, Sendable {
         return oldestFirst.prefix(ended.count - limits.endedParticipantsMax).map(\.id)
     }
 
+    /// The shares of hierarchies that have ended, and are known still: the oldest first.
+    var endedHierarchies: [ShareNumber] {
+        shares.values.filter { !$0.isLiving && $0.isOfHierarchy }.map(\.number).sorted()
+    }
+
     /// The same for ended shares (``Limits/endedSharesMax``).
     func forgettableShares(limits: Limits) -> [ShareNumber] {
         let ended = shares.values.filter { !$0.isLiving }.map(\.number).sorted()

@@ -147,6 +147,7 @@ final class WriteCoordinator: Sendable {
         for index in reads.indices {
             reads[index].storedBytesMax = bytesMax
             reads[index].relativesMax = kinMax
+            reads[index].belowMax = min(reads[index].belowMax, kinMax)
         }
         do {
             let known = try await writeKnown(part, keys: keys, reads)
@@ -344,7 +345,8 @@ final class WriteCoordinator: Sendable {
     /// How many relatives a transaction of these requests may read. A large one has a place.
     private func relativesMax(of part: [WriteQueue.Entry]) -> Int {
         let relativesFree = shared.settings.relativesFree
-        return part[0].largeRead == nil && relativesFree < limits.cascadeReferencesMax ? relativesFree : .max
+        let most = max(limits.cascadeReferencesMax, limits.shareSubtreeMax)
+        return part[0].largeRead == nil && relativesFree < most ? relativesFree : .max
     }
 
     /// - Returns: how many stored bytes each request needs. Nil if all is there, or as much as there ever is. Fields may

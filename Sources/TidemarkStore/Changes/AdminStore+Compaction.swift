@@ -26,6 +26,9 @@ extension AdminStore {
                 if count < PostgresStorage.forgottenAtOnce { break }
             }
         }
+        for (database, zone) in try await storage.read(sql.compaction.zonesWithShareRecords()) {
+            while try await storage.forgetShareRecords(of: database, in: zone) == PostgresStorage.shareRecordsAtOnce {}
+        }
         for database in try await storage.read(sql.compaction.databasesWithEndedZones(before)) {
             forgotten.zones += try await storage.forgetZones(
                 of: database, by: sql.compaction.forgetZones((database, before)))
@@ -37,6 +40,8 @@ extension AdminStore {
 extension PostgresStorage {
     /// Tombstones that one transaction forgets. It bounds how long writers wait.
     fileprivate static let forgottenAtOnce = 1_000
+    /// The same of rows of which no reader is told any more.
+    fileprivate static let shareRecordsAtOnce = 10_000
     /// Such transactions of one call. The next request that finds too many goes on.
     private static let forgettingStepsMax = 20
 
@@ -65,6 +70,14 @@ extension PostgresStorage {
             sql.compaction.lockZone((database, zone)),
             sql.compaction.forgetRecords((database, zone, before, Self.forgottenAtOnce)))
         return gone.rows.first ?? 0
+    }
+
+    /// Forgets what has left shares of hierarchies up to the zone's oldest token, and all of shares that have ended. Nobody can
+    /// be told of it any more, so it needs no lock.
+    ///
+    /// - Returns: how many rows; fewer than ``shareRecordsAtOnce`` if there are no more.
+    fileprivate func forgetShareRecords(of database: DatabaseID, in zone: ZoneID) async throws(StorageError) -> Int {
+        try await write(sql.compaction.forgetShareRecords((database, zone, Self.shareRecordsAtOnce))).rows.first ?? 0
     }
 
     package func forgetEndedZones(of database: DatabaseID, keeping countMax: Int) async throws(StorageError) {
@@ -120,7 +133,8 @@ struct CompactionStatements: Sendable {
         .read, "lock_zone_for_compaction",
         "SELECT id FROM zone WHERE database_id = \(\.database) AND id = \(\.zone) FOR UPDATE")
 
-    /// The only row has the number of removed rows, if there were any.
+    /// The only row has the number of removed tombstones, if there were any. What is stored of these records in shares of
+    /// hierarchies goes with them: it is not newer than the tombstones, and tokens from before those are expired.
     let forgetRecords = DeclaredStatement<(database: DatabaseID, zone: ZoneID, before: Timestamp, countMax: Int), Int>(
         .write, "forget_records",
         """
@@ -129,12 +143,69 @@ struct CompactionStatements: Sendable {
                 SELECT ctid FROM record
                  WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND is_deleted AND modified_at < \(\.before)
                  ORDER BY modified_at LIMIT \(\.countMax)))
-            RETURNING change_number, octet_length(name) + \(String(RecordState.overheadBytes)) AS byte_count)
+            RETURNING name, change_number, octet_length(name) + \(String(RecordState.overheadBytes)) AS byte_count),
+        uncovered AS (
+            DELETE FROM share_record WHERE ctid = ANY (ARRAY(
+                SELECT e.ctid FROM gone
+                 CROSS JOIN LATERAL (
+                       SELECT ctid FROM share_record
+                        WHERE database_id = \(\.database) AND zone_id = \(\.zone)
+                          AND name BETWEEN gone.name AND gone.name
+                        ORDER BY name OFFSET 0) AS e)))
         UPDATE zone SET oldest_token_number = greatest(oldest_token_number, (SELECT max(change_number) FROM gone)),
                         tombstone_byte_count = tombstone_byte_count - (SELECT sum(byte_count) FROM gone)::bigint,
                         write_number = write_number + 1
          WHERE database_id = \(\.database) AND id = \(\.zone) AND EXISTS (SELECT FROM gone)
         RETURNING (SELECT count(*) FROM gone)
+        """)
+
+    let zonesWithShareRecords = DeclaredStatement<Void, (database: DatabaseID, zone: ZoneID)>(
+        .read, "zones_with_share_records",
+        """
+        SELECT z.database_id, z.id FROM zone z
+         WHERE z.removal IS NULL
+           AND (SELECT 1 FROM share_record e WHERE e.database_id = z.database_id AND e.zone_id = z.id
+                 ORDER BY e.name LIMIT 1) IS NOT NULL
+         ORDER BY z.database_id, z.id
+        """
+    ) { row throws(PostgresError) in
+        (try row["database_id"], try row["id"])
+    }
+
+    /// The shares are found one after another in the index. Of a living one the rows go that have left it, and that no token
+    /// needs. The only row has their number.
+    let forgetShareRecords = DeclaredStatement<(database: DatabaseID, zone: ZoneID, countMax: Int), Int>(
+        .write, "forget_share_records",
+        """
+        WITH RECURSIVE k (share_number) AS (
+            (SELECT share_number FROM share_record WHERE database_id = \(\.database) AND zone_id = \(\.zone)
+              ORDER BY share_number LIMIT 1)
+             UNION ALL
+            SELECT (SELECT share_number FROM share_record
+                     WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND share_number > k.share_number
+                     ORDER BY share_number LIMIT 1)
+              FROM k WHERE k.share_number IS NOT NULL),
+        s AS MATERIALIZED (
+            SELECT share_number,
+                   (SELECT 1 FROM share
+                     WHERE database_id = \(\.database) AND zone_id = \(\.zone)
+                       AND number BETWEEN k.share_number AND k.share_number AND ended_number IS NULL
+                     ORDER BY number LIMIT 1) IS NOT NULL AS is_living
+              FROM k WHERE share_number IS NOT NULL),
+        gone AS (
+            DELETE FROM share_record WHERE ctid = ANY (ARRAY(
+                SELECT e.ctid FROM s
+                 CROSS JOIN LATERAL (
+                       SELECT ctid FROM share_record
+                        WHERE database_id = \(\.database) AND zone_id = \(\.zone)
+                          AND share_number BETWEEN s.share_number AND s.share_number
+                          AND (NOT s.is_living OR has_left AND number <= (
+                              SELECT oldest_token_number FROM zone
+                               WHERE database_id = \(\.database) AND id = \(\.zone)))
+                        ORDER BY share_number, number LIMIT \(\.countMax)) AS e
+                 LIMIT \(\.countMax)))
+            RETURNING number)
+        SELECT count(*) FROM gone
         """)
 
     let databasesWithEndedZones = DeclaredStatement<Timestamp, DatabaseID>(

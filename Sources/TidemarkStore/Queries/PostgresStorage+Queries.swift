@@ -131,10 +131,12 @@ enum QueryRow {
                 read.hasMore = true
                 break
             }
+            var record = try RecordRow.decode(row)
+            if let rootShare: String = try row["root_share"] {
+                record = record.covered(by: record.share, asRootOf: rootShare)
+            }
             read.matches.append(
-                QueryMatch(
-                    zone: try row["zone_id"], zoneName: try row["zone_name"],
-                    record: try RecordRow.decode(row)))
+                QueryMatch(zone: try row["zone_id"], zoneName: try row["zone_name"], record: record))
         }
         return StoreRead(read, in: try head["incarnation"])
     }

@@ -59,14 +59,15 @@ struct QueryCompiler {
         let sql = """
             SELECT h.incarnation, h.schema_version, h.is_zone_found,
                    q.ordinal <= \(recordsMax) AND q.bytes_before < \(bytesMax) AS is_in_page, q.zone_id, q.zone_name,
+                   CASE WHEN q.has_hierarchies THEN (\(Self.rootShare(in: database))) END AS root_share,
                    \(Self.beforeFields)CASE WHEN q.bytes_before < \(bytesMax) THEN q.fields END\(Self.afterFields)
               FROM (SELECT incarnation, schema_version, \(head) AS is_zone_found
                       FROM store LIMIT 1) AS h
               LEFT JOIN LATERAL (
                     SELECT p.*, row_number() OVER () AS ordinal,
                            sum(p.byte_count) OVER (ROWS UNBOUNDED PRECEDING) - p.byte_count AS bytes_before
-                      FROM (SELECT z.id AS zone_id, z.name AS zone_name, c.*
-                              FROM (SELECT z.id, z.name\(predicate.zoneColumns)
+                      FROM (SELECT z.id AS zone_id, z.name AS zone_name, z.has_hierarchies, c.*
+                              FROM (SELECT z.id, z.name, z.has_hierarchies\(predicate.zoneColumns)
                                       FROM zone z WHERE \(living) OFFSET 0) AS z
                              CROSS JOIN LATERAL (
                                    SELECT r.byte_count, \(RecordColumn.stored)\(selected)
@@ -102,6 +103,17 @@ struct QueryCompiler {
                       ORDER BY name OFFSET 0) AS l
               WHERE l.share_number IN (\(numbers.joined(separator: ", "))) AND NOT l.has_left LIMIT 1) IS NOT NULL
             """
+    }
+
+    /// The name of the CKShare record of which the found record `q` is the root (R-301), if it is one. Zones without hierarchies
+    /// are not asked.
+    private static func rootShare(in database: String) -> String {
+        """
+        SELECT record_name FROM share
+                     WHERE database_id = \(database) AND zone_id BETWEEN q.zone_id AND q.zone_id
+                       AND root_name BETWEEN q.name AND q.name AND root_name IS NOT NULL AND ended_number IS NULL
+                     ORDER BY zone_id, root_name LIMIT 1
+        """
     }
 
     /// The roots of the hierarchies of zone `z` that are shared, as an array: a thousand at most (R-977). It is read once for

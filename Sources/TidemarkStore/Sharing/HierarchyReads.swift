@@ -46,13 +46,14 @@ struct HierarchyReads {
                 found.records.append((row.record, row.unread))
             }
         }
-        let names = Set(snapshot.records.keys).union(others).union(read.movedNames).sorted()
+        let moved = snapshot.movedNames(for: read)
+        let names = Set(snapshot.records.keys).union(others).union(moved).sorted()
         reading.add(
             sql.hierarchies.covers(CoverQuery(database: zone.key.database, zone: zone.id, names: names))
         ) { found, row in found.hierarchies.covers[row.name] = row.cover }
-        if !read.movedNames.isEmpty {
+        if !moved.isEmpty {
             let query = CoverQuery(
-                database: zone.key.database, zone: zone.id, names: read.movedNames, rowsMax: read.belowMax + 1)
+                database: zone.key.database, zone: zone.id, names: moved, rowsMax: read.belowMax + 1)
             reading.add(sql.hierarchies.below(query)) { found, row in found.hierarchies.below.append(row) }
         }
         found = try await connection.run(reading, into: found)
@@ -60,7 +61,7 @@ struct HierarchyReads {
             snapshot.records[record.name] = record
             if let unread { snapshot.unread[record.name] = Int(unread) }
         }
-        if found.hierarchies.below.count > read.belowMax, !read.movedNames.isEmpty {
+        if found.hierarchies.below.count > read.belowMax, !moved.isEmpty {
             found.hierarchies.below.removeLast()
             found.hierarchies.isCut = true
         }

@@ -27,6 +27,14 @@ struct ShareRecordsWrite: Sendable {
     let rows: [ShareRecord]
 }
 
+/// Shares of a zone that have ended, of whose rows in `share_record` some are deleted.
+struct EndedHierarchies: Sendable {
+    let database: DatabaseID
+    let zone: ZoneID
+    let shares: [ShareNumber]
+    let rowsMax: Int
+}
+
 /// The SQL of shared hierarchies. The rows are written under the lock of their zone.
 struct HierarchyStatements: Sendable {
     /// Of some records, the living share that covers each.
@@ -145,9 +153,42 @@ struct HierarchyStatements: Sendable {
                type = excluded.type
         """)
 
-    let markZone = DeclaredStatement<(database: DatabaseID, zone: ZoneID), Void>(
+    /// Deletes rows that say nothing any more, because their shares have ended.
+    let forgetEnded = DeclaredStatement<EndedHierarchies, Void>(
+        .write, "forget_ended_hierarchies",
+        """
+        DELETE FROM share_record WHERE ctid = ANY (ARRAY(
+            SELECT e.ctid FROM unnest(\(\.shares)) AS k (share_number)
+             CROSS JOIN LATERAL (
+                   SELECT ctid FROM share_record
+                    WHERE database_id = \(\.database) AND zone_id = \(\.zone)
+                      AND share_number BETWEEN k.share_number AND k.share_number
+                    ORDER BY share_number, number LIMIT \(\.rowsMax)) AS e
+             LIMIT \(\.rowsMax)))
+        """)
+
+    /// Forgets the oldest rows of records that have too many. Tokens that could tell of what they have left are expired.
+    let forgetOldest = DeclaredStatement<CoverQuery, Void>(
+        .write, "forget_oldest_share_records",
+        """
+        WITH gone AS (
+            DELETE FROM share_record WHERE ctid = ANY (ARRAY(
+                SELECT e.ctid FROM unnest(\(\.names)) AS k (name)
+                 CROSS JOIN LATERAL (
+                       SELECT l.ctid
+                         FROM (SELECT ctid, number, has_left FROM share_record
+                                WHERE database_id = \(\.database) AND zone_id = \(\.zone)
+                                  AND name BETWEEN k.name AND k.name ORDER BY name OFFSET 0) AS l
+                        ORDER BY l.number DESC, l.has_left OFFSET \(\.rowsMax)) AS e))
+            RETURNING number, has_left)
+        UPDATE zone SET oldest_token_number =
+                            greatest(oldest_token_number, (SELECT max(number) FROM gone WHERE has_left))
+         WHERE database_id = \(\.database) AND id = \(\.zone) AND EXISTS (SELECT FROM gone)
+        """)
+
+    let markZone = DeclaredStatement<(database: DatabaseID, zone: ZoneID, hasHierarchies: Bool), Void>(
         .write, "mark_hierarchies",
-        "UPDATE zone SET has_hierarchies = true WHERE database_id = \(\.database) AND id = \(\.zone)")
+        "UPDATE zone SET has_hierarchies = \(\.hasHierarchies) WHERE database_id = \(\.database) AND id = \(\.zone)")
 }
 
 extension ShareRecord {

@@ -178,6 +178,8 @@ struct SharingStatements: Sendable {
                  UNION ALL
                 SELECT 1 FROM share_requester WHERE database_id = d.id
                  UNION ALL
+                SELECT 1 FROM share_link WHERE database_id = d.id AND root_name <> ''
+                 UNION ALL
                 SELECT 1 FROM zone_key WHERE database_id = d.id AND number <> 1) AS r
           WHERE o.id = \(database) AND o.scope = 2)
         """
@@ -185,6 +187,8 @@ struct SharingStatements: Sendable {
 
     // MARK: Writing
 
+    /// All rows of the shares: an account has no more than `Limits.sharingRowsMax` of them. What is stored of the records that
+    /// they covered is not among these, and goes in steps (``HierarchyStatements/forgetEnded``).
     let forgetShares = DeclaredStatement<(database: DatabaseID, zone: ZoneID, shares: [ShareNumber]), Void>(
         .write, "forget_shares",
         """
@@ -193,9 +197,6 @@ struct SharingStatements: Sendable {
              WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND number = ANY (\(\.shares))),
         answered AS (
             DELETE FROM share_requester
-             WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND share_number = ANY (\(\.shares))),
-        uncovered AS (
-            DELETE FROM share_record
              WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND share_number = ANY (\(\.shares)))
         DELETE FROM share_participant
          WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND share_number = ANY (\(\.shares))
@@ -277,7 +278,7 @@ struct SharingStatements: Sendable {
     // MARK: Pointers
 
     /// The row has the zone's id, null if the zone does not live. It also says whether too many links lead to the zone whose
-    /// secrets no save has taken; these are removed once they are old. If the zone has a secret already, the link with that
+    /// secrets no save has taken, of whatever roots: all of them together count. These are removed once they are old. If the zone has a secret already, the link with that
     /// secret is made to lead to it, and no other is written.
     let pointLink = DeclaredStatement<
         (secretHash: [UInt8], key: ZoneKey, rootName: String, countMax: Int), (zone: ZoneID?, isFull: Bool)

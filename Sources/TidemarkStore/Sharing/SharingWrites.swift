@@ -19,20 +19,37 @@ struct SharingWrites {
 
     private static func hierarchyCalls(for zone: ZoneChanges) -> [Call<Void>] {
         var calls: [Call<Void>] = []
-        if zone.hasHierarchies == true { calls.append(sql.hierarchies.markZone((zone.database, zone.zone))) }
+        if let hasHierarchies = zone.hasHierarchies {
+            calls.append(sql.hierarchies.markZone((zone.database, zone.zone, hasHierarchies)))
+        }
         if !zone.shareRecords.isEmpty {
             calls.append(
                 sql.hierarchies.write(
                     ShareRecordsWrite(database: zone.database, zone: zone.zone, rows: zone.shareRecords)))
+            let names = zone.recordsWithNewRows
+            if !names.isEmpty {
+                let records = CoverQuery(
+                    database: zone.database, zone: zone.zone, names: names, rowsMax: ShareRecord.rowsMax)
+                calls.append(sql.hierarchies.forgetOldest(records))
+            }
         }
         return calls
     }
+
+    /// As many as a request may write, which makes a share (`Limits.shareSubtreeMax`). So they seldom become more, however often
+    /// hierarchies are shared and end. If they do, each record keeps a few of them (``ShareRecord/rowsMax``).
+    private static let endedRowsMax = 20_000
 
     /// Forgotten rows go first, and new rows come last: a user has one row in a share.
     private static func calls(for changes: SharingChanges, in zone: SharingWrite) -> [Call<Void>] {
         var calls: [Call<Void>] = []
         if !changes.forgottenShares.isEmpty {
             calls.append(sql.sharing.forgetShares((zone.database, zone.zone, changes.forgottenShares)))
+        }
+        if !changes.endedHierarchies.isEmpty {
+            let ended = EndedHierarchies(
+                database: zone.database, zone: zone.zone, shares: changes.endedHierarchies, rowsMax: endedRowsMax)
+            calls.append(sql.hierarchies.forgetEnded(ended))
         }
         if !changes.forgotten.isEmpty { calls.append(sql.sharing.forgetParticipants((zone, changes.forgotten))) }
         for rows in [changes.updated + changes.ended, changes.inserted] where !rows.isEmpty {

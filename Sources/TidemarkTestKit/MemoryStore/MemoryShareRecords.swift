@@ -13,10 +13,21 @@ struct MemoryShareRecords {
 
     private var rows: [ZoneID: [Key: ShareRecord]] = [:]
 
-    mutating func write(_ changes: ZoneChanges) {
+    /// - Returns: the number up to which tokens are expired, because it was forgotten what they could tell; 0: none are.
+    mutating func write(_ changes: ZoneChanges) -> ChangeNumber {
         for row in changes.shareRecords {
             rows[changes.zone, default: [:]][Key(share: row.share, name: row.name)] = row
         }
+        var forgotten: ChangeNumber = 0
+        for name in changes.recordsWithNewRows {
+            let newestFirst = (rows[changes.zone] ?? [:]).values.filter { $0.name == name }
+                .sorted { ($0.number, $1.hasLeft ? 1 : 0) > ($1.number, $0.hasLeft ? 1 : 0) }
+            for row in newestFirst.dropFirst(ShareRecord.rowsMax) {
+                rows[changes.zone]?[Key(share: row.share, name: name)] = nil
+                if row.hasLeft { forgotten = max(forgotten, row.number) }
+            }
+        }
+        return forgotten
     }
 
     mutating func forget(_ zone: ZoneID) { rows[zone] = nil }
@@ -24,6 +35,13 @@ struct MemoryShareRecords {
     mutating func forget(_ shares: [ShareNumber], of zone: ZoneID) {
         guard !shares.isEmpty, rows[zone] != nil else { return }
         rows[zone] = rows[zone]?.filter { !shares.contains($0.key.share) }
+    }
+
+    /// Forgets what no token needs: rows of shares that have ended, and those that have left theirs up to a number.
+    mutating func compact(_ zone: ZoneID, through number: ChangeNumber, living: [ShareNumber]) {
+        rows[zone] = rows[zone]?.filter { key, row in
+            living.contains(key.share) && !(row.hasLeft && row.number <= number)
+        }
     }
 
     /// The living share that covers a record.
@@ -80,10 +98,11 @@ extension MemoryTables {
         for name in snapshot.recordsOfShares(for: read) { snapshot.records[name] = zone.record(name) }
         let living = snapshot.sharing?.hierarchies.map(\.number) ?? []
         var hierarchies = ZoneHierarchies()
-        for name in Set(snapshot.records.keys).union(read.movedNames) {
+        let moved = snapshot.movedNames(for: read)
+        for name in Set(snapshot.records.keys).union(moved) {
             hierarchies.covers[name] = shareRecords.cover(of: name, in: id, among: living)
         }
-        var waiting = read.movedNames
+        var waiting = moved
         var seen: Set<String> = []
         while !waiting.isEmpty, !hierarchies.isCut {
             let parents = Set(waiting.filter { seen.insert($0).inserted })

@@ -82,7 +82,8 @@ extension MemoryTables {
             let participants = shares?.participants.values.reduce(0) { $0 + $1.count } ?? 0
             let requests = shares?.requests.values.reduce(0) { $0 + $1.count } ?? 0
             let keys = max(0, (zoneKeys[zone]?.count ?? 0) - 1)
-            return count + (shares?.shares.count ?? 0) + participants + requests + keys
+            let links = rootSecrets[zone]?.count ?? 0
+            return count + (shares?.shares.count ?? 0) + participants + requests + keys + links
         }
     }
 

@@ -201,7 +201,7 @@ extension MemoryTables {
             // a root keeps the secret that it has.
             rootSecrets[zone, default: [:]][root] = rootSecrets[zone]?[root] ?? secret
         }
-        shareRecords.forget(changes.forgottenShares, of: zone)
+        shareRecords.forget(changes.endedHierarchies, of: zone)
         sharing[zone] = storedSharing(of: zone)?.applying(changes)
     }
 

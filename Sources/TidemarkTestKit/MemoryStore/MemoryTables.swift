@@ -261,8 +261,8 @@ struct MemoryTables {
         var scan = QueryScan(page)
         for zone in searched {
             let covered = page.hierarchies.map { shareRecords.names(in: zone.state.id, coveredBy: $0) }
-            let roots = covered == nil ? [:] : sharing[zone.state.id]?.rootShareNames ?? [:]
-            zone.look(with: &scan, among: covered, hidingParentsOf: roots)
+            let roots = zone.state.hasHierarchies ? sharing[zone.state.id]?.rootShareNames ?? [:] : [:]
+            zone.look(with: &scan, among: covered, naming: roots)
         }
         let isZoneFound = page.query.zoneName == nil || !searched.isEmpty
         let missing = isZoneFound ? nil : page.query.zoneName.map { ZoneKey(database: page.database, name: $0) }
@@ -315,8 +315,9 @@ struct MemoryTables {
             complaints.append(complaint)
         } else {
             for change in changes.sharing { write(change, in: changes.zone) }
-            shareRecords.write(changes)
+            let expired = shareRecords.write(changes)
             zones[changes.zone]?.write(changes, memoryEpoch: memoryEpoch)
+            zones[changes.zone]?.expireTokens(before: expired)
             databases[changes.database]?.clientTokens.keep(changes)
             for use in changes.assetUses { write(use, in: changes) }
             observe(.records(changes))
@@ -353,7 +354,11 @@ struct MemoryTables {
 
     /// See `Storage.forgetTombstones(of:)`.
     mutating func forgetTombstones(of id: DatabaseID) {
-        for zone in databases[id]?.zones ?? [] { zones[zone]?.compact() }
+        for zone in databases[id]?.zones ?? [] {
+            zones[zone]?.compact()
+            let living = sharing[zone]?.hierarchies.map(\.number) ?? []
+            shareRecords.compact(zone, through: zones[zone]?.state.oldestTokenNumber ?? 0, living: living)
+        }
     }
 
     func endedZoneCount(in database: DatabaseID) -> Int {

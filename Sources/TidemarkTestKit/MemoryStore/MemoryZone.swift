@@ -131,12 +131,12 @@ struct MemoryZone {
     }
 
     /// - Parameters:
-    ///   - names: of the records that may be found; nil: all.
-    ///   - roots: the names of CKShare records by those of roots whose parents are hidden.
-    func look(with scan: inout QueryScan, among names: Set<String>?, hidingParentsOf roots: [String: String]) {
+    ///   - names: of the records that may be found; nil: all, and roots show their parents.
+    ///   - roots: the names of CKShare records by those of roots.
+    func look(with scan: inout QueryScan, among names: Set<String>?, naming roots: [String: String]) {
         for record in records.values where names?.contains(record.name) ?? true {
-            let shown = roots[record.name].map { record.covered(by: record.share, asRootOf: $0).withoutRootParent }
-            scan.look(at: shown ?? record, in: state.id, named: state.key.name)
+            let named = roots[record.name].map { record.covered(by: record.share, asRootOf: $0) } ?? record
+            scan.look(at: names == nil ? named : named.withoutRootParent, in: state.id, named: state.key.name)
         }
     }
 
@@ -172,7 +172,7 @@ struct MemoryZone {
         recordCount += digestChange.countGrowth
         references.write(changes.references)
         state.changeNumber = changes.changeNumber
-        if changes.hasHierarchies == true { state.hasHierarchies = true }
+        if let hasHierarchies = changes.hasHierarchies { state.hasHierarchies = hasHierarchies }
         writeNumber += 1
         memories.keep(changes.memories, epoch: memoryEpoch)
         if log.count > 2 * records.count + 64 {
@@ -192,6 +192,11 @@ struct MemoryZone {
         for record in gone { records[record.name] = nil }
         log.removeAll { records[$0.name] == nil }
         state.oldestTokenNumber = max(state.oldestTokenNumber, gone.map(\.changeNumber).max() ?? 0)
+    }
+
+    /// Tokens from before a change expire.
+    mutating func expireTokens(before number: ChangeNumber) {
+        state.oldestTokenNumber = max(state.oldestTokenNumber, number)
     }
 
     /// the number goes on as after a restore.

@@ -45,6 +45,34 @@ import Testing
             ])
     }
 
+    @Test func `R-301: to its owner a root says its share in queries, fetches and changes alike`() async throws {
+        let seen = try await Both.clouds { cloud in
+            let alice = try await cloud.device(of: "alice")
+            try await Lists.make(of: alice)
+            _ = try await Lists.share("a", of: alice)
+            func told(_ records: [CKRecord]) -> String {
+                records.compactMap { record in
+                    record.share.map { "\(record.recordID.recordName)=\($0.recordID.recordName)" }
+                }.sorted().joined(separator: " ")
+            }
+            func everywhere() async throws -> [String] {
+                let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
+                let found = try await alice.database.records(matching: query, inZoneWith: Both.notes).matchResults
+                #expect(found.count == 5)
+                let fetched = try await alice.database.records(for: ["a", "a1", "b"].map { Lists.id($0) })
+                let page = try await alice.database.recordZoneChanges(inZoneWith: Both.notes, since: nil)
+                return [
+                    told(try found.map { try $0.1.get() }), told(try fetched.values.map { try $0.get() }),
+                    told(try page.modificationResultsByID.values.map { try $0.get().record }),
+                ]
+            }
+            let shared = try await everywhere()
+            try await alice.database.deleteRecord(withID: Lists.id("share-a"))
+            return shared + (try await everywhere())
+        }
+        #expect(seen == ["a=share-a", "a=share-a", "a=share-a", "", "", ""])
+    }
+
     @Test func `R-323 to R-325, R-138: a guest writes below the root, and nowhere else`() async throws {
         let seen = try await Both.clouds { cloud in
             let (alice, bob) = (try await cloud.device(of: "alice"), try await cloud.device(of: "bob"))

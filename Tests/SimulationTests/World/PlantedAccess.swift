@@ -126,7 +126,7 @@ extension ZoneChanges {
             database: database, zone: zone, changeNumber: changeNumber,
             records: records.filter { $0.name != Share.zoneWideName },
             replaced: replaced.filter { $0.name != Share.zoneWideName }, memories: memories,
-            clientTokensMax: clientTokensMax, sharing: sharing)
+            clientTokensMax: clientTokensMax, sharing: sharing, hasHierarchies: hasHierarchies)
     }
 
     /// The version of the record without the ends of participations.
@@ -176,7 +176,8 @@ extension ZoneChanges {
             database: database, zone: zone, changeNumber: changeNumber, records: records, replaced: replaced,
             byteGrowth: byteGrowth, tombstoneGrowth: tombstoneGrowth, memories: memories, references: references,
             clientTokens: clientTokens, tokenUsers: tokenUsers, clientTokensMax: clientTokensMax,
-            participantTokensMax: participantTokensMax, assetUses: assetUses, sharing: sharing)
+            participantTokensMax: participantTokensMax, assetUses: assetUses, sharing: sharing,
+            hasHierarchies: hasHierarchies)
         changes.indexColumns = indexColumns
         return changes
     }

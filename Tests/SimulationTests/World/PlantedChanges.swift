@@ -16,7 +16,8 @@ extension ZoneChanges {
             ZoneChanges(
                 database: database, zone: zone, changeNumber: changeNumber, records: Array(records[middle...]),
                 replaced: replaced.filter { !early.contains($0.name) }, memories: memories,
-                clientTokensMax: clientTokensMax, sharing: sharing.filter { $0.number > number })
+                clientTokensMax: clientTokensMax, sharing: sharing.filter { $0.number > number },
+                hasHierarchies: hasHierarchies)
         )
     }
 }

@@ -18,6 +18,7 @@ struct HierarchiesHistoryTests {
         for step in 0..<150 {
             Self.act(on: &zone, &random)
             #expect(zone.wronglyCovered == [], "seed \(seed), step \(step)")
+            #expect(zone.zone?.hasHierarchies == zone.sharing.hasHierarchies, "seed \(seed), step \(step)")
             for (user, index) in zip(Self.users, Self.users.indices) where Int.random(in: 0..<3, using: &random) == 0 {
                 try replicas[index].fetch(from: zone, as: user, limit: Int.random(in: 1...5, using: &random))
                 let visible = Self.visible(to: user, in: zone)
@@ -26,11 +27,16 @@ struct HierarchiesHistoryTests {
         }
     }
 
-    /// What the model shows a user: names and versions.
+    /// What the model shows a user: names and versions. Tokens may be older than the end of all shares, and than a share of the
+    /// whole zone.
     private static func visible(to user: UserID, in zone: TestZone) -> [String: ChangeNumber] {
         let access = ShareAccess(of: user, in: zone.sharing)
         var visible: [String: ChangeNumber] = [:]
         for record in zone.records.values where !record.isDeleted {
+            if access.readsEverything {
+                visible[record.name] = record.changeNumber
+                continue
+            }
             guard let root = zone.rootByWalking(record.name), let share = zone.sharing.hierarchy(rootNamed: root),
                 access.takesPart(in: share.number)
             else { continue }
@@ -65,7 +71,7 @@ struct HierarchiesHistoryTests {
         func any() -> String { names[Int.random(in: 0..<names.count, using: &random)] }
         let writer = Int.random(in: 0..<3, using: &random) == 0 ? users[Int.random(in: 0..<3, using: &random)] : alice
         let name = any()
-        switch Int.random(in: 0..<12, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
         case 0...3:
             let parent: ParentChange = Int.random(in: 0..<4, using: &random) == 0 ? .removed : .set(any())
             let tag = zone.living(name).flatMap { zone.tag($0.name) }
@@ -91,7 +97,16 @@ struct HierarchiesHistoryTests {
             let tag = zone.tag(share.recordName)
             zone.ask(alice, hierarchySave(share.recordName, root: nil, tag: tag, [guest(user)]))
             zone.accept(user, shareNamed: share.recordName)
-        default: zone.act(.leave(users[Int.random(in: 0..<3, using: &random)]))
+        case 11: zone.act(.leave(users[Int.random(in: 0..<3, using: &random)]))
+        case 12:
+            // while hierarchies are shared that is refused.
+            let user = users[Int.random(in: 0..<3, using: &random)]
+            zone.share(with: [guest(user)])
+            zone.accept(user)
+        case 13: zone.ask(alice, deleting: [Share.zoneWideName])
+        default:
+            // All shares end from time to time, so that the zone is one without any.
+            if Int.random(in: 0..<4, using: &random) == 0 { zone.act(.end) }
         }
     }
 }

@@ -237,6 +237,32 @@ struct HierarchiesTests {
         #expect(zone.page(for: Self.carol) == .failure(.zoneNotFound))
     }
 
+    @Test mutating func `R-979: with the last hierarchy the zone is one without any, and tokens expire`() throws {
+        #expect(zone.zone?.hasHierarchies == false)
+        zone.share("a", as: "S", with: bob)
+        zone.share("x", as: "T", with: bob)
+        let token = try zone.page(for: bob).get().token.bytes
+        zone.ask(alice, deleting: ["S"])
+        #expect(zone.zone?.hasHierarchies == true)
+        // The root takes its share along.
+        zone.ask(alice, deleting: ["y", "x"])
+        #expect(zone.zone?.hasHierarchies == false && zone.page(for: bob, after: token) == .failure(.zoneNotFound))
+        // What is saved now has no rows of the shares that have ended.
+        let rows = zone.shareRecords
+        zone.ask(alice, save("n", parent: .set("c")))
+        zone.ask(alice, zone.saveAgain("c", parent: .removed), policy: .changedKeys)
+        #expect(zone.shareRecords == rows)
+        zone.share("a", as: "S", with: bob)
+        #expect(zone.zone?.hasHierarchies == true && zone.wronglyCovered == [])
+        #expect(zone.page(for: bob, after: token) == .failure(.tokenExpired))
+        #expect(Set(try zone.page(for: bob).get().entries.map(\.name)) == ["a", "b", "S"])
+        zone.act(.end)
+        #expect(zone.zone?.hasHierarchies == false)
+        #expect(zone.share(with: [guest(bob)]) == [nil] && zone.accept(bob) == nil)
+        #expect(zone.page(for: bob, after: token) == .failure(.tokenExpired))
+        #expect(try zone.page(for: bob).get().entries.contains { $0.name == "c" })
+    }
+
     @Test mutating func `R-979, R-981: who leaves a share and joins it again hears of nothing between`() throws {
         zone.share("a", as: "S", with: bob)
         zone.share("x", as: "T", with: bob)

@@ -43,8 +43,8 @@ extension TestZone {
         if mayEnd { snapshot.sharing = sharing }
         for name in snapshot.recordsOfShares(for: read) { snapshot.records[name] = records[name] }
         var hierarchies = ZoneHierarchies()
-        for name in Set(snapshot.records.keys).union(read.movedNames) { hierarchies.covers[name] = cover(of: name) }
-        var waiting = read.movedNames
+        var waiting = snapshot.movedNames(for: read)
+        for name in Set(snapshot.records.keys).union(waiting) { hierarchies.covers[name] = cover(of: name) }
         var seen = Set(waiting)
         while let parent = waiting.popLast() {
             for child in records.values where child.parent == parent && !child.isDeleted {

@@ -463,7 +463,7 @@ import TidemarkTestSupport
 }
 
 /// Runs on a scheduler what it is given, and counts it.
-private final class CountingExecutor: TaskExecutor {
+final class CountingExecutor: TaskExecutor {
     private let scheduler: SimulationScheduler
     private let jobs = Log<Bool>()
 

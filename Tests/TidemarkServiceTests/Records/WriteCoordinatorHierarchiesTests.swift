@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+import TidemarkService
+import TidemarkTestKit
+import TidemarkTestSupport
+
+/// What a write reads and looks at for the sake of shared hierarchies.
+@Suite struct WriteCoordinatorHierarchiesTests {
+    private static let device = DeviceID(high: 2, low: 2)
+
+    private static func save(_ name: String, parent: ParentChange = .unchanged) -> RecordSave {
+        RecordSave(name: name, type: "Note", tag: nil, fields: FieldMap(), parent: parent)
+    }
+
+    private static let share = RecordSave(
+        name: "S", type: Share.recordType, tag: nil, fields: FieldMap(), parent: .unchanged,
+        share: ShareSave(recordName: "S", rootName: "a", tag: nil))
+
+    /// a > b > c, b > d; and x. The hierarchy of a is shared, and a transaction without a place reads one relative.
+    @Test func `R-776, R-978: what is below a record that moves takes a place, and is looked at elsewhere`() throws {
+        var settings = WriteSettings()
+        (settings.relativesFree, settings.visitsOnLoopMax) = (1, 1)
+        let fixture = try ServiceFixture()
+        let elsewhere = CountingExecutor(fixture.scheduler)
+        let script = FaultScript()
+        let service = fixture.server(
+            faults: script.plan, sharedWrites: SharedWrites(settings: settings, largeGroups: elsewhere))
+        try fixture.scheduler.simulate {
+            /// - Returns: how many transactions it took, and how much was done elsewhere.
+            func modify(_ counter: UInt64, _ saves: [RecordSave]) async throws -> (begun: Int, elsewhere: Int) {
+                let before = (script.count(.beginSent), elsewhere.count)
+                let request = RecordsRequest(
+                    id: RequestID(Self.device, counter), key: fixture.key(), saves: saves, deletes: [],
+                    policy: .allKeys, isAtomic: false, user: fixture.identity.user,
+                    access: .owner(fixture.identity.user))
+                let numbers = await service.modify(request).numbers
+                try #require(numbers.count == saves.count && !numbers.contains(nil))
+                return (script.count(.beginSent) - before.0, elsewhere.count - before.1)
+            }
+            func parts() async throws -> [String: ShareNumber] {
+                let store = MemoryStore(fixture.database)
+                let names = ["a", "b", "c", "d", "x"]
+                let sharing = SharingRead.access(of: [fixture.identity.user])
+                let found = try await store.records(named: names, in: fixture.key(), bytesMax: .max, sharing: sharing)
+                return found.records.compactMapValues(\.share)
+            }
+            _ = try await modify(1, ["a", "x"].map { Self.save($0) } + [Self.save("b", parent: .set("a"))])
+            _ = try await modify(2, ["c", "d"].map { Self.save($0, parent: .set("b")) })
+            let shared = try await modify(3, [Self.share, Self.save("a")])
+            #expect(shared.begun == 2 && shared.elsewhere > 0)
+            #expect(Set(try await parts().keys) == ["a", "b", "c", "d"])
+            let moved = try await modify(4, [Self.save("b", parent: .set("x"))])
+            #expect(moved.begun == 2 && moved.elsewhere > 0)
+            #expect(Set(try await parts().keys) == ["a"])
+            // Its parent stays, so nothing below it is read.
+            let kept = try await modify(5, [Self.save("b", parent: .set("x"))])
+            #expect(kept.begun == 1 && kept.elsewhere == 0)
+            // Nothing is below it.
+            let alone = try await modify(6, [Self.save("c", parent: .set("a"))])
+            #expect(alone.begun == 1 && alone.elsewhere == 0)
+            #expect(Set(try await parts().keys) == ["a", "c"])
+        }
+    }
+}
