@@ -29,6 +29,13 @@ extension StorageConformance {
             let kept = try await zone.snapshot(saving: [zone.save("b", parent: .set("a"))])
             try expectEqual(kept.hierarchies?.below, [], "nothing is read below what stays")
             try expectEqual(kept.hierarchies?.covers["b"]?.share, share, "and what covers it is")
+            // So are relatives of which a transaction may read few.
+            for (relativesMax, isCut) in [(1, true), (2, false)] {
+                let few = try await zone.snapshot(
+                    saving: [zone.save("b", parent: .set("x"))], relativesMax: relativesMax)
+                try expectEqual(few.areRelativesCut, isCut, "of 2 below b \(relativesMax) may be read")
+                try expectEqual(few.hierarchies?.below.count, relativesMax, "and are")
+            }
             // A zone without shares is read as before.
             let other = try await HierarchyZone(store, "other")
             let plain = try await other.snapshot(saving: [other.save("b", parent: .set("x"))])
@@ -154,6 +161,33 @@ extension StorageConformance {
             try expect(try await points(2, "c"), "and one of another root")
             try expect(try await points(3, "x") == false, "the sum is of all roots")
             try expect(try await points(4, "a"), "a root that has a link keeps it")
+        },
+        Scenario("R-732, R-226: a page looks at as many rows as it has, and what is in another share has not left") {
+            store in
+            var zone = try await HierarchyZone(store, "notes")
+            try await zone.fill()
+            let shares = [try await zone.share("a", as: "S"), try await zone.share("x", as: "T")]
+            try await zone.accept("S")
+            try await zone.accept("T")
+            let number = try require(try await zone.page(of: shares, after: 0).zone, "the zone").changeNumber
+            try await zone.apply([zone.save("b", parent: .set("x"))])
+            _ = try await zone.expectPage(of: shares, after: number, ["b", "c", "d"], left: [])
+            _ = try await zone.expectPage(of: [shares[0]], after: number, [], left: ["b", "c", "d"])
+            // Wherever a page ends, what came is told before the next one begins.
+            var (names, after): ([String], ChangeNumber) = ([], number)
+            while true {
+                let read = try await zone.page(of: shares, after: after, recordsMax: 1)
+                let event = try require(read.events.first, "a page gets further")
+                try expect(event.row.number > after && !event.row.hasLeft, "the record as it came")
+                try expect(read.events.dropFirst().allSatisfy(\.isElsewhere), "and where it left")
+                names.append(event.row.name)
+                after = event.row.number
+                if names.count == 3 { break }
+            }
+            try expectEqual(names.sorted(), ["b", "c", "d"], "one by one")
+            try expect(try await zone.page(of: shares, after: after).events.isEmpty, "nothing more")
+            // What does not get through in one page is no more than was asked for.
+            try expect(try await zone.page(of: shares, after: number, recordsMax: 4).events.count <= 4, "few rows")
         },
         Scenario("I-5: records, pages and queries are of the shares that the same snapshot has") { store in
             var zone = try await HierarchyZone(store, "notes")
@@ -340,9 +374,12 @@ struct HierarchyZone: Sendable {
     }
 
     /// What a transaction reads for a request.
-    func snapshot(saving saves: [RecordSave], belowMax: Int? = nil) async throws -> ZoneSnapshot {
+    func snapshot(
+        saving saves: [RecordSave], belowMax: Int? = nil, relativesMax: Int = .max
+    ) async throws -> ZoneSnapshot {
         var read = request(saves, [], 99).read(within: Self.limits)
         if let belowMax { read.belowMax = belowMax }
+        read.relativesMax = relativesMax
         let transaction = try await store.second.beginWrite([read])
         await transaction.rollback()
         return try require(transaction.snapshots.first, "a snapshot a read")
@@ -376,7 +413,8 @@ struct HierarchyZone: Sendable {
         try expectEqual(numbers, numbers.sorted(), "the numbers grow")
         try expectEqual(read.events.filter { !$0.row.hasLeft }.map(\.row.name).sorted(), names, "what is there")
         try expectEqual(read.events.compactMap(\.record).map(\.name).sorted(), names, "with its records")
-        try expectEqual(read.events.filter(\.row.hasLeft).map(\.row.name).sorted(), left, "what has left")
+        let ends = read.events.filter { $0.row.hasLeft && !$0.isElsewhere }
+        try expectEqual(ends.map(\.row.name).sorted(), left, "what has left")
         try expect(read.events.allSatisfy { $0.row.hasLeft || $0.record?.share == $0.row.share }, "whose they are")
         return try require(read.zone, "the zone").changeNumber
     }

@@ -87,10 +87,11 @@ import Testing
         for row in rows {
             #expect(row.count == 4, "\(row[0]): not four cells")
             guard row.count == 4 else { continue }
-            let names = row[2].matches(of: /`[^`]+`/)
+            let names = row[2].matches(of: /`([^`]+)`/)
             #expect(!names.isEmpty, "\(row[0]): no test")
             for name in names {
-                let exists = tests.contains("func " + name.0 + "(")
+                // Each store runs the scenarios of StorageConformance.
+                let exists = tests.contains("func " + name.0 + "(") || tests.contains("Scenario(\"" + name.1 + "\")")
                 #expect(exists, "\(row[0]): \(name.0)")
             }
         }
@@ -129,10 +130,35 @@ import Testing
         let articles = try FileManager.default.contentsOfDirectory(
             atPath: SourceFile.root.appendingPathComponent(folder).path
         ).filter { $0.hasSuffix(".md") }.map { folder + $0 }
-        for document in ["README.md", "CHANGELOG.md", "deploy/README.md"] + articles {
+        let pages = ["admin", "cktool", "metrics", "operating", "settings"].map { "docs/\($0).md" }
+        for document in ["README.md", "CHANGELOG.md", "deploy/README.md"] + pages + articles {
             for match in try SourceFile.text(at: document).matches(of: /R-\d{3}/) {
                 Issue.record("\(document): \(match.0)")
             }
+        }
+    }
+
+    /// What programs say. `tidemark admin explain` names the rule by which an account may do something, because it is asked for it.
+    @Test func `no text of a program names a rule by its number`() throws {
+        let named = "Sources/TidemarkDomain/Sharing/AccessVerdict.swift"
+        let rule = /R-\d{3}/
+        for file in try SourceFile.all where file.path.hasPrefix("Sources/") && file.path != named {
+            for (number, line) in file.lines.enumerated() where line.contains("R-") {
+                let text = line.prefix(upTo: line.firstRange(of: "//")?.lowerBound ?? line.endIndex)
+                let hasRule = text.contains(rule)
+                #expect(!hasRule, "\(file.path):\(number + 1): \(line)")
+            }
+        }
+    }
+
+    @Test func `ARCHITECTURE says of each package why it is there`() throws {
+        let packages = try SourceFile.text(at: "Package.swift").matches(of: /\.package\(url: "[^"]*\/([^"\/]+)"/)
+        #expect(packages.count >= 5, "Package.swift cannot be read")
+        let table = try SourceFile.text(at: "ARCHITECTURE.md").split(separator: "\n").drop { $0 != "## Dependencies" }
+        let rows = table.filter { $0.hasPrefix("| ") }.compactMap { $0.split(separator: "|").first }
+        for package in packages {
+            let isTold = rows.contains { $0.contains(package.1) }
+            #expect(isTold, "\(package.1)")
         }
     }
 

@@ -84,7 +84,7 @@ extension AdminRecords {
             }
             let bytes = living.reduce(0) { $0 + $1.fields.byteCount }
             try await console.confirm(
-                "delete \(living.count) records of \(zone.key.name)",
+                "delete \(Amount.text(living.count, "record")) of \(zone.key.name)",
                 loss: "They have \(bytes) bytes, and records that refer to them with deleteSelf go too.")
             let service = CloudService(
                 storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })

@@ -10,17 +10,22 @@ internal import TidemarkFields
 // brought may be older than the token, and what they have taken with them is told by no event. Somebody who has left a share
 // and joined it again has another part. Otherwise they would be told what had come and gone meanwhile.
 //
-// What left a share before the user's part in it began is told by no page.
+// What left a share before the user's part in it began is told by no page. Neither is what left a share and is in another of the
+// user's shares: the user has it still. Such rows are read all the same, and left out here, so that a read looks at a bounded
+// number of rows.
 
 /// One thing that happened in a share, with the record if it is there.
 package struct HierarchyEvent: Sendable, Equatable {
     package let row: ShareRecord
     /// Nil: the record has left.
     package let record: RecordState?
+    /// Whether it has left the share, and another of the shares that were asked for covers it.
+    package let isElsewhere: Bool
 
-    package init(row: ShareRecord, record: RecordState?) {
+    package init(row: ShareRecord, record: RecordState?, isElsewhere: Bool) {
         self.row = row
         self.record = record
+        self.isElsewhere = isElsewhere
     }
 
     fileprivate var byteCount: Int { record?.fields.byteCount ?? 0 }
@@ -90,6 +95,7 @@ extension ZonePage {
         }
         let events = read.events.filter { event in
             guard event.row.hasLeft else { return true }
+            if event.isElsewhere { return false }
             // A first fetch may ask for all ends. Of those the reader hears what they could have seen.
             guard let accepted = access.acceptedNumber(in: event.row.share) else { return false }
             return event.row.number > max(query.leftOutThrough, accepted)

@@ -50,13 +50,16 @@ package struct QueryMatch: Sendable, Equatable {
     }
 }
 
-extension QueryMatch {
-    /// The same, as a participant is shown it: by the shares that were read with the page.
+extension QueryPageRead {
+    /// What was found, as a participant is shown it: by the shares that were read with the page.
     ///
     /// - Parameter hidesParents: whether the caller sees the zone through hierarchies.
-    fileprivate func namingRoot(in sharing: ZoneSharing?, hidesParents: Bool) -> QueryMatch {
-        guard let sharing, sharing.hasHierarchies, let named = sharing.namingRoots([record]).first else { return self }
-        return QueryMatch(zone: zone, zoneName: zoneName, record: hidesParents ? named.withoutRootParent : named)
+    fileprivate func matchesNamingRoots(hidesParents: Bool) -> [QueryMatch] {
+        guard let sharing, sharing.hasHierarchies else { return matches }
+        return zip(matches, sharing.namingRoots(matches.map(\.record))).map { match, named in
+            QueryMatch(
+                zone: match.zone, zoneName: match.zoneName, record: hidesParents ? named.withoutRootParent : named)
+        }
     }
 }
 
@@ -110,7 +113,7 @@ package struct QueryPage: Sendable, Equatable {
             return .failure(QueryRefusal(.recordTypeUnknown, subject: page.query.recordType))
         }
         let hidesParents = page.hierarchies != nil
-        let matches = read.matches.map { $0.namingRoot(in: read.sharing, hidesParents: hidesParents) }
+        let matches = read.matchesNamingRoots(hidesParents: hidesParents)
         var cursor: QueryCursor?
         if read.hasMore {
             // If a store said that there is more and returned nothing, the client would ask for ever.

@@ -132,7 +132,7 @@ extension RecordsPlan {
         var failures: [Int: ItemFailure] = [:]
         let firsts = firstPlans
         let isZoneWide = firsts.first?.plan.rootName == nil
-        var count = stored.sharing.hierarchies.count
+        var count = stored.sharing.hierarchyCount
         for (index, plan) in firsts {
             if isZoneWide != (plan.rootName == nil) {
                 failures[index] = ItemFailure(isZoneWide ? .zoneIsShared : .zoneHasHierarchies)

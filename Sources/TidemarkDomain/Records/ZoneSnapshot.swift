@@ -48,7 +48,8 @@ package struct ZoneRead: Sendable {
     package var action: ShareAction?
     /// References that deletions of the request may follow (`Limits.cascadeReferencesMax`). More: the cascade is cut.
     package let referencesFollowedMax: Int
-    /// Relatives that may be read beside the named records: ancestors, references, children. More: they are cut.
+    /// Relatives that may be read beside the named records: ancestors, references, children, and what is below
+    /// records that move. More: they are cut.
     package var relativesMax = Int.max
 
     package init(
@@ -175,6 +176,9 @@ extension ZoneSnapshot {
         func count(_ names: [String: [String]]) -> Int { names.values.reduce(0) { $0 + $1.count } }
         return max(0, records.count - read.recordNames.count) + count(children) + count(holders) + belowCount
     }
+
+    /// How many shares and people a request may look at. Only where hierarchies are shared there may be very many.
+    package var shareRowCount: Int { hierarchies == nil ? 0 : sharing?.rowCount ?? 0 }
 
     /// Whether relatives are left out, because all that the requests reach together are too many. Several requests are
     /// then decided one after another. A single one is read again with a place, and refused in part if it still

@@ -97,7 +97,7 @@ extension ShareSave {
         over current: Share?, in context: ShareSaveContext, limits: Limits
     ) -> Result<SharePlan, FailureReason> {
         let sharing = context.sharing
-        if current == nil, rootName != nil, sharing.hierarchies.count >= limits.hierarchiesMax {
+        if current == nil, rootName != nil, sharing.hierarchyCount >= limits.hierarchiesMax {
             return .failure(.tooManyHierarchies)
         }
         let before = current?.publicPermission ?? .noAccess

@@ -47,6 +47,14 @@ package struct ZoneSharing: Hashable, Sendable {
         shares.values.filter { $0.isLiving && $0.isOfHierarchy }.sorted { $0.number < $1.number }
     }
 
+    /// How many there are of them.
+    var hierarchyCount: Int { shares.values.count { $0.isLiving && $0.isOfHierarchy } }
+
+    /// How many shares, participants and requests were read.
+    var rowCount: Int {
+        shares.count + participants.values.reduce(0) { $0 + $1.count } + requests.values.reduce(0) { $0 + $1.count }
+    }
+
     /// The names of CKShare records of hierarchies, by the names of their roots.
     package var rootShareNames: [String: String] {
         var names: [String: String] = [:]

@@ -147,7 +147,6 @@ final class WriteCoordinator: Sendable {
         for index in reads.indices {
             reads[index].storedBytesMax = bytesMax
             reads[index].relativesMax = kinMax
-            reads[index].belowMax = min(reads[index].belowMax, kinMax)
         }
         do {
             let known = try await writeKnown(part, keys: keys, reads)
@@ -277,7 +276,10 @@ final class WriteCoordinator: Sendable {
             if let epoch = transaction.snapshots.first?.memoryEpoch { shared.learn(epoch, now: scheduler.now) }
             let known = schemas.known(for: transaction.snapshots).merging(found) { $1 }
             let storedBytes = Self.storedBytes(for: reads, in: transaction.snapshots)
-            let isMuch = holdsLoop(part, storedBytes: storedBytes, known)
+            let isMuch =
+                holdsLoop(part, storedBytes: storedBytes, known)
+                || part.count * transaction.snapshots.reduce(0) { $0 + $1.shareRowCount }
+                    > shared.settings.visitsOnLoopMax
             let check =
                 if isMuch {
                     try await elsewhere { [isFresh] in

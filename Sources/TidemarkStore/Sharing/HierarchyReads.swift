@@ -22,7 +22,13 @@ struct HierarchyReads {
         }
         guard !places.isEmpty else { return snapshots }
         var snapshots = snapshots
-        for place in places { try await complete(&snapshots[place], reads[place], on: connection) }
+        // Of all zones together.
+        var roomLeft = reads.lazy.map(\.relativesMax).max() ?? 0
+        for place in places {
+            let belowMax = min(reads[place].belowMax, roomLeft)
+            try await complete(&snapshots[place], reads[place], belowMax: belowMax, on: connection)
+            roomLeft -= snapshots[place].hierarchies?.below.count ?? 0
+        }
         return snapshots
     }
 
@@ -33,7 +39,7 @@ struct HierarchyReads {
     }
 
     private func complete(
-        _ snapshot: inout ZoneSnapshot, _ read: ZoneRead, on connection: PostgresConnection
+        _ snapshot: inout ZoneSnapshot, _ read: ZoneRead, belowMax: Int, on connection: PostgresConnection
     ) async throws(PostgresError) {
         guard let zone = snapshot.zone else { return }
         try await readShares(of: &snapshot, read, on: connection)
@@ -53,7 +59,7 @@ struct HierarchyReads {
         ) { found, row in found.hierarchies.covers[row.name] = row.cover }
         if !moved.isEmpty {
             let query = CoverQuery(
-                database: zone.key.database, zone: zone.id, names: moved, rowsMax: read.belowMax + 1)
+                database: zone.key.database, zone: zone.id, names: moved, rowsMax: belowMax + 1)
             reading.add(sql.hierarchies.below(query)) { found, row in found.hierarchies.below.append(row) }
         }
         found = try await connection.run(reading, into: found)
@@ -61,7 +67,7 @@ struct HierarchyReads {
             snapshot.records[record.name] = record
             if let unread { snapshot.unread[record.name] = Int(unread) }
         }
-        if found.hierarchies.below.count > read.belowMax, !moved.isEmpty {
+        if found.hierarchies.below.count > belowMax, !moved.isEmpty {
             found.hierarchies.below.removeLast()
             found.hierarchies.isCut = true
         }

@@ -92,41 +92,44 @@ struct HierarchyStatements: Sendable {
         """
     }
 
-    /// A page of what happened in some shares, by growing number. What left one of them and is in another now is left out:
-    /// the user has it still. A record is included if those before it are within the bytes, so there is always one.
+    /// A page of what happened in some shares, by growing number. A record is included if those before it are within the bytes,
+    /// so there is always one. What left one of them and is in another now comes too, so that each read looks at as many rows
+    /// as it returns. NB: it comes after the row with the same number by which the other share covers it, which is told. A page
+    /// may end between the two.
     let page = DeclaredStatement<HierarchyPageStatementQuery, HierarchyEvent>(
         .read, "hierarchy_page",
         """
         WITH z AS MATERIALIZED (\(SharingStatements.living(\.key))),
         happened AS MATERIALIZED (
-            SELECT e.*
-              FROM unnest(\(\.shares)) AS k (share_number)
-             CROSS JOIN LATERAL (
-                   SELECT share_number, number, entered_number, has_left, name, type FROM share_record l
-                    WHERE database_id = \(\.key.database) AND zone_id = (SELECT id FROM z)
-                      AND share_number BETWEEN k.share_number AND k.share_number AND number > \(\.after)
-                      AND (NOT has_left OR (
-                          SELECT 1
-                            FROM (SELECT share_number, has_left FROM share_record
-                                   WHERE database_id = l.database_id AND zone_id = l.zone_id
-                                     AND name BETWEEN l.name AND l.name ORDER BY name OFFSET 0) AS o
-                           WHERE NOT o.has_left AND o.share_number = ANY (\(\.shares)) LIMIT 1) IS NULL)
-                    ORDER BY share_number, number LIMIT \(\.rowsMax)) AS e
-             ORDER BY e.number LIMIT \(\.rowsMax)),
+            SELECT e.*,
+                   e.has_left AND (
+                       SELECT 1
+                         FROM (SELECT share_number, has_left FROM share_record
+                                WHERE database_id = \(\.key.database) AND zone_id = (SELECT id FROM z)
+                                  AND name BETWEEN e.name AND e.name ORDER BY name OFFSET 0) AS o
+                        WHERE NOT o.has_left AND o.share_number = ANY (\(\.shares)) LIMIT 1) IS NOT NULL AS is_elsewhere
+              FROM (SELECT e.*
+                      FROM unnest(\(\.shares)) AS k (share_number)
+                     CROSS JOIN LATERAL (
+                           SELECT share_number, number, entered_number, has_left, name, type FROM share_record
+                            WHERE database_id = \(\.key.database) AND zone_id = (SELECT id FROM z)
+                              AND share_number BETWEEN k.share_number AND k.share_number AND number > \(\.after)
+                            ORDER BY share_number, number LIMIT \(\.rowsMax)) AS e
+                     ORDER BY e.number, e.has_left LIMIT \(\.rowsMax)) AS e),
         found AS (
             SELECT e.share_number, e.number AS event_number, e.entered_number, e.has_left, e.name AS event_name,
-                   e.type AS event_type, r.*,
-                   sum(coalesce(r.byte_count, 0)) OVER (ORDER BY e.number, e.has_left DESC ROWS UNBOUNDED PRECEDING)
+                   e.type AS event_type, e.is_elsewhere, r.*,
+                   sum(coalesce(r.byte_count, 0)) OVER (ORDER BY e.number, e.has_left ROWS UNBOUNDED PRECEDING)
                        - coalesce(r.byte_count, 0) AS bytes_before
               FROM happened e
               LEFT JOIN LATERAL (
                    SELECT * FROM record
                     WHERE database_id = \(\.key.database) AND zone_id = (SELECT id FROM z)
                       AND name BETWEEN e.name AND e.name AND NOT e.has_left ORDER BY name LIMIT 1) AS r ON true)
-        SELECT r.share_number, r.event_number, r.entered_number, r.has_left, r.event_name, r.event_type,
+        SELECT r.share_number, r.event_number, r.entered_number, r.has_left, r.event_name, r.event_type, r.is_elsewhere,
                \(RecordColumn.selected("r"))
           FROM found r WHERE r.bytes_before < \(\.bytesMax)
-         ORDER BY r.event_number, r.has_left DESC
+         ORDER BY r.event_number, r.has_left
         """
     ) { row throws(PostgresError) in
         let event = ShareRecord(
@@ -134,7 +137,8 @@ struct HierarchyStatements: Sendable {
             number: try row["event_number"], enteredNumber: try row["entered_number"], hasLeft: try row["has_left"])
         let name: String? = try row["name"]
         let record = name == nil ? nil : try RecordRow.decode(row).covered(by: event.share)
-        return HierarchyEvent(row: event, record: event.hasLeft ? nil : record)
+        return HierarchyEvent(
+            row: event, record: event.hasLeft ? nil : record, isElsewhere: try row["is_elsewhere"])
     }
 
     // MARK: Writing

@@ -67,17 +67,19 @@ struct MemoryShareRecords {
         let start = query.after?.number ?? 0
         let visible = names(in: id, coveredBy: shares)
         let happened = (rows[id] ?? [:]).values.filter { row in
-            shares.contains(row.share) && row.number > start && !(row.hasLeft && visible.contains(row.name))
+            shares.contains(row.share) && row.number > start
         }
         var byteCount = 0
-        for row in happened.sorted(by: { $0.number < $1.number }) {
+        // Of two rows with one number the one by which a share covers the record comes first, as PostgreSQL has them.
+        for row in happened.sorted(by: { ($0.number, $0.hasLeft ? 1 : 0) < ($1.number, $1.hasLeft ? 1 : 0) }) {
             guard page.events.count < query.recordsMax, byteCount < query.bytesMax else {
                 page.hasMore = true
                 return
             }
             let record = row.hasLeft ? nil : zone.record(row.name)?.covered(by: row.share)
             byteCount += record?.fields.byteCount ?? 0
-            page.events.append(HierarchyEvent(row: row, record: record))
+            let isElsewhere = row.hasLeft && visible.contains(row.name)
+            page.events.append(HierarchyEvent(row: row, record: record, isElsewhere: isElsewhere))
         }
     }
 }
@@ -109,7 +111,7 @@ extension MemoryTables {
             waiting = []
             for (parent, children) in zone.children(of: parents).sorted(by: { $0.key < $1.key }) {
                 for name in children {
-                    guard hierarchies.below.count < read.belowMax else {
+                    guard hierarchies.below.count < min(read.belowMax, read.relativesMax) else {
                         hierarchies.isCut = true
                         break
                     }

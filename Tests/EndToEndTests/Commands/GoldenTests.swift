@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import Testing
 import TidemarkAdmin
+import TidemarkDomain
 import TidemarkTestSupport
 
 /// What each command of `tidemark admin` says, compared with the files in `Commands/Golden`.
@@ -15,11 +16,14 @@ import TidemarkTestSupport
     /// The commands of the tree, without the nouns.
     private static func leaves(
         _ type: any ParsableCommand.Type = Admin.self, _ path: [String] = []
-    ) -> [(path: String, isLocal: Bool)] {
-        guard !type.configuration.subcommands.isEmpty else {
-            return [(path.joined(separator: " "), !(type is any AdminCommand.Type))]
-        }
+    ) -> [(path: String, type: any ParsableCommand.Type)] {
+        guard !type.configuration.subcommands.isEmpty else { return [(path.joined(separator: " "), type)] }
         return type.configuration.subcommands.flatMap { leaves($0, path + [$0._commandName]) }
+    }
+
+    /// Those that a server runs too.
+    private static var commands: [(path: String, type: any AdminCommand.Type)] {
+        leaves().compactMap { path, type in (type as? any AdminCommand.Type).map { (path, $0) } }
     }
 
     @Test func `R-834: each command of the tree has golden lines, with a table and with JSON`() throws {
@@ -41,10 +45,24 @@ import TidemarkTestSupport
         #expect(try GoldenFiles.unknown(golden) == [], "no command has these files: remove them")
     }
 
+    /// The lines after it show that it has changed nothing: they say the same as before there was one.
+    @Test func `R-839: each command that changes something is run with --dry-run first`() throws {
+        let golden = GoldenCommand.all
+        // One changes nothing, and stands behind the backup that it looks at. The other one wants an empty database.
+        let exceptions = ["backup verify", "backup restore"]
+        for command in golden where command.changes && !exceptions.contains(command.path) {
+            #expect(command.lines.contains { $0.contains("--dry-run") }, "\(command.path)")
+        }
+        for (path, type) in Self.commands where type.role > .viewer {
+            #expect(
+                golden.contains { $0.path == path && $0.changes }, "\(path) changes something, and is none of these")
+        }
+    }
+
     @Test(.timeLimit(.minutes(3)))
     func `R-830, R-833, R-883: each command says what its file has, over the database and over a server`() async throws
     {
-        let local = Set(Self.leaves().filter(\.isLocal).map(\.path))
+        let local = Set(Self.leaves().map(\.path)).subtracting(Self.commands.map(\.path))
         try await GoldenPlace.with { place in
             // Nothing is changed yet.
             let programs = try await runPrograms(place)

@@ -9,6 +9,7 @@ extension Attack {
     static let sharing = [
         strangersRequests, refusedSaves, madeUpOwners, wrongLinks, wrongAcceptances, wrongRequests, lookups,
         acceptances, remadeShares, invitations, links, sharedEdits, manySharedZones, largeShares, endedShares,
+        movedHierarchies,
     ]
 
     // MARK: By strangers
@@ -296,6 +297,57 @@ extension Attack {
             try ground.multiplyShare("Ended", of: ground.account.name, count: ground.isLong ? 20 : 2)
         }
     ) { $0.fetchRecords = fetchShares(["Ended"] + (1...20).map { "Ended \($0)" }, $1) }
+}
+
+/// By hierarchies that are shared.
+extension Attack {
+    private static let movedZoneCount: UInt64 = 4
+
+    private static func leafCount(_ isLong: Bool) -> Int { isLong ? 15_000 : 3_000 }
+
+    /// A small save moves thousands of records under a share, and the next one takes them out. If an account could do that in
+    /// all zones at once, the neighbour would wait for its transactions.
+    private static let movedHierarchies = Attack(
+        testDescription: "moves of thousands of records in and out of a share", company: .shares, connections: 4,
+        underWay: 4, period: nil, byNobody: .none("nobody shares"),
+        prepare: { database, _ in
+            let leaf = CKRecord(recordType: "Leaf", recordID: CKRecord.ID(recordName: "leaf"))
+            try await database.save(leaf)
+            for number in 0..<movedZoneCount {
+                let zone = CKRecordZone(zoneName: "Moved \(number)")
+                try await database.save(zone)
+                func record(_ name: String) -> CKRecord {
+                    CKRecord(recordType: "Branch", recordID: CKRecord.ID(recordName: name, zoneID: zone.zoneID))
+                }
+                let root = record("root")
+                let saves = [root, record("branch"), CKShare(rootRecord: root)]
+                _ = try await database.modifyRecords(saving: saves, deleting: [])
+            }
+        },
+        arrange: { ground in
+            try ground.multiply(
+                "leaf", count: leafCount(ground.isLong), in: "z.name LIKE 'Moved %'", name: "'leaf ' || n",
+                parent: "'branch'")
+        },
+        // A row for each record and share, however often it was moved.
+        holds: {
+            let rowsMax = Int(movedZoneCount) * (leafCount($0.isLong) + 3)
+            return $0.holds(
+                "(SELECT count(*) FROM share_record WHERE database_id = \($0.database)) BETWEEN 1 AND \(rowsMax)")
+        }
+    ) { envelope, scope in
+        var save = WireRecordSave()
+        save.name = "branch"
+        save.type = "Branch"
+        save.parentChange = .parentRemoved
+        if envelope.id.isMultiple(of: 2) {
+            save.parent = "root"
+            save.parentChange = .parentSet
+        }
+        envelope.modifyRecords = modify(
+            [save], in: "Moved \(envelope.id / 2 % movedZoneCount)", envelope.id, scope)
+        envelope.modifyRecords.policy = .changedKeys
+    }
 }
 
 /// Of what requests for shares are made.

@@ -130,13 +130,15 @@ extension GoldenCommand {
 
     /// A later line may stand on what an earlier one has made.
     private static let changing: [GoldenCommand] = [
-        GoldenCommand(changing: "accounts create", "dora", "erik -o json", "alice"),
+        GoldenCommand(changing: "accounts create", "dora --dry-run", "dora", "erik -o json", "alice"),
         GoldenCommand(changing: "accounts disable", "bob --dry-run", "bob", "bob -o json"),
-        GoldenCommand(changing: "accounts enable", "bob", "bob -o json"),
+        GoldenCommand(changing: "accounts enable", "bob --dry-run", "bob", "bob -o json"),
         GoldenCommand(
-            changing: "accounts set-name", "bob --given Bob --family Brown", "bob --clear -o json", "nobody --clear"),
+            changing: "accounts set-name", "bob --given Bob --family Brown --dry-run", "bob --given Bob --family Brown",
+            "bob --clear -o json", "nobody --clear"),
         GoldenCommand(
-            changing: "accounts set-encryption", "dora end-to-end", "dora escrowed --reset",
+            changing: "accounts set-encryption", "dora end-to-end --dry-run", "dora escrowed --reset --dry-run",
+            "dora end-to-end", "dora escrowed --reset",
             "dora escrowed --reset --yes -o json"),
         GoldenCommand(
             changing: "accounts set-limit", "alice --requests-per-second 20 --dry-run",
@@ -144,22 +146,30 @@ extension GoldenCommand {
             "alice --requests-per-second none -o json", "alice --requests-per-second default",
             "nobody --requests-per-second 1", "--requests-per-second 30 --dry-run", "--requests-per-second 30",
             "--requests-per-second default -o json"),
-        GoldenCommand(changing: "accounts set-quota", "alice --megabytes 100", "alice --megabytes none -o json"),
+        GoldenCommand(
+            changing: "accounts set-quota", "alice --megabytes 100 --dry-run", "alice --megabytes 100",
+            "alice --megabytes none -o json"),
         GoldenCommand(
             changing: "accounts import", "dora @archive.jsonl --dry-run", "dora @archive.jsonl",
             "dora @archive.jsonl -o json", "dora @airports.csv"),
         GoldenCommand(
             changing: "accounts delete", "carol", "carol --dry-run", "carol --yes",
             "carol --yes -o json"),
-        GoldenCommand(changing: "addresses create", "alice alice@example.org", "alice bob@example.org -o json"),
         GoldenCommand(
-            changing: "identities create", "alice --issuer https://login.example.org --subject 42",
+            changing: "addresses create", "alice alice@example.org --dry-run", "alice alice@example.org",
+            "alice bob@example.org -o json"),
+        GoldenCommand(
+            changing: "identities create", "alice --issuer https://login.example.org --subject 42 --dry-run",
+            "alice --issuer https://login.example.org --subject 42",
             "alice --issuer https://login.example.org --subject 42 -o json",
             "bob --issuer https://login.example.org --subject 42"),
         GoldenCommand(
-            changing: "identities delete", "alice --issuer https://login.example.org --subject 42",
+            changing: "identities delete", "alice --issuer https://login.example.org --subject 42 --dry-run",
+            "alice --issuer https://login.example.org --subject 42",
             "alice --issuer https://login.example.org --subject 42 -o json"),
-        GoldenCommand(changing: "addresses delete", "alice alice@example.org", "alice alice@example.org -o json"),
+        GoldenCommand(
+            changing: "addresses delete", "alice alice@example.org --dry-run", "alice alice@example.org",
+            "alice alice@example.org -o json"),
         GoldenCommand(
             changing: "assets collect", "--asset-directory @assets --dry-run",
             "--asset-directory @assets --yes -o json", difference: localFiles),
@@ -176,7 +186,7 @@ extension GoldenCommand {
         GoldenCommand(
             changing: "connections close", "alice", "alice \(GoldenStore.phone) --dry-run", "nobody -o json"),
         GoldenCommand(
-            changing: "containers create", "iCloud.org.example.new",
+            changing: "containers create", "iCloud.org.example.new --dry-run", "iCloud.org.example.new",
             "iCloud.org.example.new --environment production -o json", "iCloud.org.example.new"),
         GoldenCommand(
             changing: "containers delete", "iCloud.org.example.new --environment production",
@@ -184,7 +194,8 @@ extension GoldenCommand {
             "iCloud.org.example.new --environment production --yes",
             "iCloud.org.example.new --environment production --yes -o json"),
         GoldenCommand(
-            changing: "containers set-feeds", "iCloud.org.example.new everywhere",
+            changing: "containers set-feeds", "iCloud.org.example.new everywhere --dry-run",
+            "iCloud.org.example.new everywhere",
             "iCloud.org.example.new custom-zones -o json", "iCloud.org.example.none everywhere"),
         GoldenCommand(
             changing: "containers set-limit", "iCloud.org.example.new --references 9",
@@ -193,20 +204,24 @@ extension GoldenCommand {
             "iCloud.org.example.new --requests-per-second 20 --request-burst 30 --references 9",
             "iCloud.org.example.none --requests-per-second default"),
         GoldenCommand(
-            changing: "containers set-quota", "iCloud.org.example.new --private-megabytes 10",
+            changing: "containers set-quota", "iCloud.org.example.new --private-megabytes 10 --dry-run",
+            "iCloud.org.example.new --private-megabytes 10",
             "iCloud.org.example.new --public-megabytes none -o json"),
         GoldenCommand(
             changing: "context add", "third --database-url postgresql:///third --dry-run",
             "third --database-url postgresql:///third", "third --database-url postgresql:///third -o json"),
-        GoldenCommand(changing: "context select", "third", "none -o json"),
-        GoldenCommand(changing: "context remove", "third", "third -o json"),
+        GoldenCommand(changing: "context select", "third --dry-run", "third", "none -o json"),
+        GoldenCommand(changing: "context remove", "third --dry-run", "third", "third -o json"),
         GoldenCommand(
-            changing: "credentials create", "dora --label laptop", "dora -o json", "dora -o name", "nobody"),
+            changing: "credentials create", "dora --dry-run", "dora --label laptop", "dora -o json", "dora -o name",
+            "nobody"),
         GoldenCommand(changing: "credentials revoke", "2 --dry-run", "2", "2 -o json"),
         GoldenCommand(
-            changing: "devices revoke", "alice \(GoldenStore.phone)", "alice \(GoldenStore.phone) -o json"),
+            changing: "devices revoke", "alice \(GoldenStore.phone) --dry-run", "alice \(GoldenStore.phone)",
+            "alice \(GoldenStore.phone) -o json"),
         GoldenCommand(
-            changing: "devices delete", "alice \(GoldenStore.phone)", "alice \(GoldenStore.phone) -o json"),
+            changing: "devices delete", "alice \(GoldenStore.phone) --dry-run", "alice \(GoldenStore.phone)",
+            "alice \(GoldenStore.phone) -o json"),
         GoldenCommand(
             changing: "import", "public @more.csv --mapping @airports.map --account alice --dry-run",
             "public @more.csv --mapping @airports.map --account alice",
@@ -214,31 +229,39 @@ extension GoldenCommand {
             "public @more.csv --mapping @airports.map"),
         GoldenCommand(changing: "indexes build", "--dry-run", "-o json"),
         GoldenCommand(
-            changing: "keys rotate-master", "--old @none.key --new @other.key", "--old @master.key --new @other.key",
+            changing: "keys rotate-master", "--old @master.key --new @other.key --dry-run",
+            "--old @none.key --new @other.key", "--old @master.key --new @other.key",
             "--old @master.key --new @other.key -o json", difference: localFiles),
-        GoldenCommand(changing: "operators create", "nina --role editor", "nina -o json"),
-        GoldenCommand(changing: "operators set-role", "nina viewer", "nobody viewer -o json"),
-        GoldenCommand(changing: "operators issue", "nina --label laptop", "nina -o json"),
-        GoldenCommand(changing: "operators revoke", "2", "2 -o json"),
-        GoldenCommand(changing: "operators delete", "nina", "nina --yes", "nina --yes -o json"),
+        GoldenCommand(
+            changing: "operators create", "nina --role editor --dry-run", "nina --role editor", "nina -o json"),
+        GoldenCommand(changing: "operators set-role", "nina viewer --dry-run", "nina viewer", "nobody viewer -o json"),
+        GoldenCommand(changing: "operators issue", "nina --dry-run", "nina --label laptop", "nina -o json"),
+        GoldenCommand(changing: "operators revoke", "2 --dry-run", "2", "2 -o json"),
+        GoldenCommand(changing: "operators delete", "nina --dry-run", "nina", "nina --yes", "nina --yes -o json"),
         GoldenCommand(
             changing: "records save", "alice Notes @saved.jsonl --dry-run", "alice Notes @saved.jsonl",
             "alice Notes @saved.jsonl --replace --yes -o json", "alice Notes @airports.csv"),
         GoldenCommand(
-            changing: "records delete", "alice Notes trip", "alice Notes trip --yes", "alice Notes trip --yes -o json"),
-        GoldenCommand(changing: "roles assign", "bob Editor", "bob Nothing -o json"),
-        GoldenCommand(changing: "roles revoke", "bob Editor", "bob Editor -o json"),
+            changing: "records delete", "alice Notes trip --dry-run", "alice Notes trip", "alice Notes trip --yes",
+            "alice Notes trip --yes -o json"),
+        GoldenCommand(changing: "roles assign", "bob Editor --dry-run", "bob Editor", "bob Nothing -o json"),
+        GoldenCommand(changing: "roles revoke", "bob Editor --dry-run", "bob Editor", "bob Editor -o json"),
         GoldenCommand(changing: "schema import", "@new.ckdb --dry-run", "@new.ckdb -o json", "@new.ckdb", "@bad.ckdb"),
         GoldenCommand(changing: "schema promote", "--dry-run", "-o json", ""),
-        GoldenCommand(changing: "shares revoke", "alice Notes", "alice Notes --yes", "alice Notes --yes -o json"),
+        GoldenCommand(
+            changing: "shares revoke", "alice Notes --dry-run", "alice Notes", "alice Notes --yes",
+            "alice Notes --yes -o json"),
         GoldenCommand(
             changing: "subscriptions delete", "alice all --dry-run", "alice all", "alice all -o json"),
         GoldenCommand(
             changing: "zones delete", "alice Drafts", "alice Drafts --dry-run", "alice Drafts --yes",
             "alice Drafts --yes -o json"),
-        GoldenCommand(changing: "zones purge", "alice Recipes", "alice Recipes --yes", "alice Recipes --yes -o json"),
         GoldenCommand(
-            changing: "zones reset-encrypted", "alice Journal", "alice Journal --yes", "alice Journal --yes -o json"),
+            changing: "zones purge", "alice Recipes --dry-run", "alice Recipes", "alice Recipes --yes",
+            "alice Recipes --yes -o json"),
+        GoldenCommand(
+            changing: "zones reset-encrypted", "alice Journal --dry-run", "alice Journal", "alice Journal --yes",
+            "alice Journal --yes -o json"),
         GoldenCommand(changing: "store mend", "--dry-run", "-o json"),
         GoldenCommand(changing: "store renew-incarnation", "", "--dry-run", "--yes -o json"),
     ]

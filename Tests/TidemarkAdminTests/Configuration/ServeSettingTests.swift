@@ -60,6 +60,22 @@ import Testing
         #expect(rows.map(String.init) == expected)
     }
 
+    @Test func `R-930: deploy/tidemark.yaml has each setting in comments, and they can be turned on there`() throws {
+        let path = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../deploy/tidemark.yaml")
+            .standardizedFileURL
+        let text = try String(contentsOf: path, encoding: .utf8)
+        let blocks = ServeSetting.all.map { setting in
+            "\n# \(setting.abstract)\n# Value: \(value(setting)). Default: \(setting.standard ?? "–")\n#\(setting.key):\n"
+        }
+        #expect(text.hasSuffix(blocks.joined()))
+        func settings(_ text: String) -> SettingsFile { SettingsFile(text, path: "tidemark.yaml", mode: 0o644) }
+        // As it is, nothing is set.
+        #expect(settings(text).problems.isEmpty && settings(text).values.isEmpty)
+        let whole = settings(
+            text.replacing("\n#plain:\n", with: "\nplain: true\n").replacing("\n#loops:\n", with: "\nloops: 4\n"))
+        #expect(whole.problems.isEmpty && whole.values.mapValues(\.text) == ["plain": "true", "loops": "4"])
+    }
+
     @Test func `R-944: networks are checked one by one`() {
         let setting = ServeSetting.named("proxy-from")
         #expect(setting.takesList)

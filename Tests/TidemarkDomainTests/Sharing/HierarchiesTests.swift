@@ -187,6 +187,23 @@ struct HierarchiesTests {
         #expect(zone.sharing.hierarchies.count == 2)
     }
 
+    @Test mutating func `R-729: the shares that a write looks at count, and what is below what moves`() {
+        func counts(_ save: RecordSave) -> [Int] {
+            let request = zone.request(saves: [save], policy: .changedKeys)
+            let read = request.read(within: zone.limits)
+            let snapshot = zone.snapshot(for: read)
+            return [snapshot.shareRowCount, snapshot.relativeCount(of: read)]
+        }
+        let (other, move) = (zone.saveAgain("y"), zone.saveAgain("b", parent: .removed))
+        #expect(counts(other) == [0, 0] && counts(move) == [0, 0])
+        zone.share("a", as: "S", with: bob)
+        #expect(counts(other) == [1, 0] && counts(move) == [1, 1])
+        zone.share("x", as: "T", with: bob)
+        #expect(counts(other) == [2, 0] && counts(move) == [2, 1])
+        // Whoever changes a share looks at all people.
+        #expect(counts(hierarchySave("S", root: nil, tag: zone.tag("S")))[0] > 2)
+    }
+
     @Test mutating func `R-978: moves beyond the limit change nothing`() {
         zone.limits.shareSubtreeMax = 2
         zone.share("x", as: "T", with: bob)

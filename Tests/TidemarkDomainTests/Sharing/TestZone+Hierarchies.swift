@@ -86,12 +86,12 @@ extension TestZone {
         read.records = []
         let rows = shares.flatMap { Array((shareRecords[$0] ?? [:]).values) }
         let visible = Set(rows.filter { !$0.hasLeft }.map(\.name))
-        let happened = rows.filter {
-            $0.number > query.after?.number ?? 0 && !($0.hasLeft && visible.contains($0.name))
-        }
-        .sorted { $0.number < $1.number }
+        let happened = rows.filter { $0.number > query.after?.number ?? 0 }
+            .sorted { ($0.number, $0.hasLeft ? 1 : 0) < ($1.number, $1.hasLeft ? 1 : 0) }
         read.events = happened.prefix(query.recordsMax).map { row in
-            HierarchyEvent(row: row, record: row.hasLeft ? nil : records[row.name]?.covered(by: row.share))
+            HierarchyEvent(
+                row: row, record: row.hasLeft ? nil : records[row.name]?.covered(by: row.share),
+                isElsewhere: row.hasLeft && visible.contains(row.name))
         }
         read.hasMore = happened.count > query.recordsMax
         return read

@@ -22,10 +22,11 @@ import TidemarkTestSupport
     }
 
     private func request(
-        _ saves: [RecordSave], zone: String, in fixture: ServiceFixture, _ id: RequestID
+        _ saves: [RecordSave], zone: String, in fixture: ServiceFixture, _ id: RequestID,
+        policy: SavePolicy = .ifServerRecordUnchanged
     ) -> RecordsRequest {
         RecordsRequest(
-            id: id, key: fixture.key(zone), saves: saves, deletes: [], policy: .ifServerRecordUnchanged,
+            id: id, key: fixture.key(zone), saves: saves, deletes: [], policy: policy,
             isAtomic: false, user: fixture.identity.user, access: .owner(fixture.identity.user))
     }
 
@@ -60,6 +61,55 @@ import TidemarkTestSupport
                     scheduler.run {
                         let outcome = await service.modifyRecords([request], for: .account(1))[0]
                         #expect(outcome.numbers == [nil])
+                    })
+                try await scheduler.sleep(for: .microseconds(100))
+            }
+            let other = request([save("new")], zone: "z5", in: fixture, RequestID(DeviceID(high: 2, low: 2), 1))
+            let outcome = await service.modifyRecords([other], for: .account(2))[0]
+            #expect(outcome.numbers.count == 1 && !outcome.numbers.contains(nil))
+            #expect(scheduler.now - start < .milliseconds(15), "it waits for no place")
+            for task in tasks { await task.value }
+            #expect(scheduler.now - start >= .milliseconds(30), "the six go one after another")
+        }
+    }
+
+    /// Shares a root in each zone. Five records are below one that is below the root.
+    private func arrangeHierarchies(_ zones: [String], in fixture: ServiceFixture) async throws {
+        let leaves = (1...5).map { save("leaf \($0)", parent: .set("branch")) }
+        let records = [save("root"), save("branch", parent: .set("root")), save("other")] + leaves
+        for zone in zones {
+            let share = RecordSave(
+                name: "share", type: Share.recordType, tag: nil, fields: FieldMap(), parent: .unchanged,
+                share: ShareSave(recordName: "share", rootName: "root", tag: nil),
+                freshSecret: Array(zone.utf8) + [UInt8](repeating: 0x5E, count: 14))
+            let id = RequestID(DeviceID(high: 3, low: 3), 1)
+            let outcome = await fixture.server().modify(request(records + [share], zone: zone, in: fixture, id))
+            try #require(outcome.numbers.count == 9 && !outcome.numbers.contains(nil))
+        }
+    }
+
+    /// One account moves a record with five below it out of its share, in six zones at almost the same time. A commit takes
+    /// 5 ms. Another account saves meanwhile.
+    @Test func `R-776, R-978: an account's moves of what is shared go one by one, others' saves beside them`() throws {
+        let zones = (0..<6).map { "z\($0)" }
+        let fixture = try ServiceFixture(zones: zones)
+        let scheduler = fixture.scheduler
+        let script = FaultScript(always: [.commitSent: .delay(.milliseconds(5))])
+        var settings = WriteSettings()
+        settings.relativesFree = 2
+        let service = fixture.server(faults: script.plan, settings: settings)
+        try scheduler.simulate {
+            try await arrangeHierarchies(zones, in: fixture)
+            let start = scheduler.now
+            var tasks: [Task<Void, Never>] = []
+            for zone in zones {
+                let request = request(
+                    [save("branch", parent: .set("other"))], zone: zone, in: fixture,
+                    RequestID(DeviceID(high: 2, low: 1), 1), policy: .changedKeys)
+                tasks.append(
+                    scheduler.run {
+                        let outcome = await service.modifyRecords([request], for: .account(1))[0]
+                        #expect(outcome.numbers.count == 1 && !outcome.numbers.contains(nil))
                     })
                 try await scheduler.sleep(for: .microseconds(100))
             }

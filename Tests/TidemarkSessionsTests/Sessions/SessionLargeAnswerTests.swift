@@ -33,6 +33,11 @@ import TidemarkWire
         inventory.lists = true
         var metadata = WireFetchShareMetadata()
         metadata.links = ["00"]
+        var people = WireFetchShareParticipants()
+        people.lookups = [WireParticipantLookup()]
+        people.lookups[0].user = "_" + String(repeating: "0", count: 32)
+        var acceptance = WireAcceptShares()
+        acceptance.links = [String(repeating: "0", count: 32)]
         return [
             ("zones", .fetchZones(zones)), ("database changes", .fetchDatabaseChanges(changes)),
             ("subscriptions", .fetchSubscriptions(subscriptions)), ("keys", .fetchKeys(keys)),
@@ -40,7 +45,20 @@ import TidemarkWire
             ("zone changes", .fetchZoneChanges(TestClient.zoneChanges("notes"))),
             ("names of records", .verifyZone(inventory)),
             ("metadata of shares", .fetchShareMetadata(metadata)),
+            ("people", .fetchShareParticipants(people)), ("acceptances", .acceptShares(acceptance)),
         ]
+    }
+
+    /// Their answers are about as long as they are. Parts of assets are counted apart.
+    private static let small: Set<WireRequestKind> = [
+        .hello, .modifyRecords, .modifyZones, .modifySubscriptions, .prepareAssetUpload, .uploadAssetChunk,
+        .fetchAssetChunk, .saveAccountKey, .saveZoneKey, .requestShareAccess, .unread,
+    ]
+
+    @Test func `R-716: of each request it is known whether its answer may be large`() {
+        let large = Set(Self.large.map(\.request.kind))
+        #expect(large.isDisjoint(with: Self.small))
+        #expect(large.union(Self.small) == Set(WireRequestKind.allCases))
     }
 
     @Test func `R-716: of large answers four are made at once for a connection, and none while it does not read`()
