@@ -46,6 +46,7 @@ let package = Package(
         .library(name: "TidemarkTestKit", targets: ["TidemarkTestKit"]),
         .executable(name: "tidemark", targets: ["tidemark"]),
         .executable(name: "foldersync", targets: ["foldersync"]),
+        .executable(name: "sharedlists", targets: ["sharedlists"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -183,9 +184,11 @@ let package = Package(
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkTLS", "TidemarkTracing", "TidemarkTransport",
                 "CTidemarkEdit", arguments,
             ]),
-        // An app, which imports what every app can: OpenSSL's digests are from the system.
+        // Apps, which import what every app can: OpenSSL's digests and SQLite are from the system.
         .systemLibrary(name: "CFolderSyncDigest", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         executable("foldersync", ["CloudKit", "CFolderSyncDigest", arguments]),
+        .systemLibrary(name: "CSharedListsSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        executable("sharedlists", ["CloudKit", "CSharedListsSQLite", arguments]),
         executable(
             "tidemark-echo",
             [
@@ -370,7 +373,7 @@ let package = Package(
                 "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
                 "TidemarkService", "TidemarkTestKit", "TidemarkAdmin", "tidemark", "tidemark-echo", "foldersync",
                 "ContactsProgram",
-                "NotesProgram", "TidemarkCrypto", "TidemarkTestSupport", "SessionTestSupport", arguments,
+                "NotesProgram", "sharedlists", "TidemarkCrypto", "TidemarkTestSupport", "SessionTestSupport", arguments,
             ], exclude: ["Commands/Golden"]),
         tests(
             "TidemarkAdminTests",

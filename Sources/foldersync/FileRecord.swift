@@ -58,8 +58,10 @@ enum FileRecord {
     }
 
     /// The record of an existing file.
-    static func make(from entry: Journal.Entry, file: FileTree.File, in zoneID: CKRecordZone.ID) -> CKRecord {
-        let record = empty(from: entry, in: zoneID)
+    static func make(
+        from entry: Journal.Entry, file: FileTree.File, in zoneID: CKRecordZone.ID, below parent: CKRecord.ID?
+    ) -> CKRecord {
+        let record = empty(from: entry, in: zoneID, below: parent)
         switch file.bytes {
         case .small(let data): record["content"] = data
         case .large(let url): record["file"] = CKAsset(fileURL: url)
@@ -70,16 +72,30 @@ enum FileRecord {
     }
 
     /// The record of a deleted file.
-    static func makeTombstone(from entry: Journal.Entry, in zoneID: CKRecordZone.ID) -> CKRecord {
-        let record = empty(from: entry, in: zoneID)
+    static func makeTombstone(
+        from entry: Journal.Entry, in zoneID: CKRecordZone.ID, below parent: CKRecord.ID?
+    ) -> CKRecord {
+        let record = empty(from: entry, in: zoneID, below: parent)
         record["isDeleted"] = true
         return record
     }
 
+    /// The record with nothing but another parent. What is in the file is not sent.
+    static func makeMove(of entry: Journal.Entry, below parent: CKRecord.ID) -> CKRecord? {
+        guard let record = entry.record else { return nil }
+        record["path"] = entry.path.text
+        record.setParent(parent)
+        return record
+    }
+
     /// With the tag of the version that this device knows, so that the server refuses to replace any other.
-    private static func empty(from entry: Journal.Entry, in zoneID: CKRecordZone.ID) -> CKRecord {
+    private static func empty(
+        from entry: Journal.Entry, in zoneID: CKRecordZone.ID, below parent: CKRecord.ID?
+    ) -> CKRecord {
         let record = entry.record ?? CKRecord(recordType: type, recordID: id(of: entry.path, in: zoneID))
         record["path"] = entry.path.text
+        // A parent that is not known here yet stays.
+        if let parent { record.setParent(parent) }
         // Only one of them gets a value again. A key that is nil is removed on the server.
         record["content"] = nil as Data?
         record["file"] = nil as CKAsset?

@@ -11,7 +11,7 @@ struct FolderSync: AsyncParsableCommand {
         abstract: "Keeps a folder equal on all devices of an account, and of those with whom it is shared.",
         usage: """
             foldersync FOLDER --zone ZONE
-            foldersync share FOLDER --with NAME | --public read|write
+            foldersync share FOLDER [--subfolder PATH] --with NAME | --public read|write
             foldersync accept LINK FOLDER
             foldersync members FOLDER
             foldersync leave FOLDER

@@ -34,11 +34,12 @@ struct LeaveFolder: AsyncParsableCommand {
         discussion: "The files stay, here and with everybody else. If foldersync is running for the folder, it stops.")
 
     @Argument(help: "The folder.") var folder: String
+    @OptionGroup var part: SubfolderOption
 
     func run() async throws {
         try await FolderSyncError.told {
             let place = try FolderPlace.find(folder, zoneName: nil)
-            try await SharedFolder(place).leave()
+            try await SharedFolder(place, part.path).leave()
             // It may be joined again on another device. If this program is killed before it records that, the next sync
             // or the next acceptance does.
             try Journal.zoneIsLeft(place, inFolder: folder)
@@ -58,6 +59,7 @@ struct ListMembers: AsyncParsableCommand {
 
     @Argument(help: "The folder.") var folder: String
     @Option(help: "The zone that holds the folder. Not needed if the folder was in sync before.") var zone: String?
+    @OptionGroup var part: SubfolderOption
 
     func validate() throws {
         try FolderPlace.check(zone)
@@ -65,7 +67,7 @@ struct ListMembers: AsyncParsableCommand {
 
     func run() async throws {
         try await FolderSyncError.told {
-            let shared = SharedFolder(try FolderPlace.find(folder, zoneName: zone))
+            let shared = SharedFolder(try FolderPlace.find(folder, zoneName: zone), part.path)
             guard let share = try await shared.share() else { throw FolderSyncError.notSharedYet }
             if let url = share.url { print("\(url.absoluteString) (\(share.publicPermission.words(for: nil)))") }
             for participant in share.participants {

@@ -28,6 +28,8 @@ final class Journal: @unchecked Sendable {
         /// The archived system fields of the record: identity and tag. Without them a save would be a conflict.
         private var systemFields: Data?
         private(set) var tag: String?
+        /// The record that the server's record hangs below; nil if there is none (``SubfolderRecord``).
+        private(set) var parentName: String?
 
         struct Sent: Codable {
             let version: String
@@ -79,6 +81,7 @@ final class Journal: @unchecked Sendable {
             coder.finishEncoding()
             systemFields = coder.encodedData
             tag = record.recordChangeTag
+            parentName = record.parent?.recordID.recordName
             self.version = version
             stat = nil
             receiving = nil
@@ -123,6 +126,8 @@ final class Journal: @unchecked Sendable {
         var owner: String?
         var entry: Entry?
         var engine: CKSyncEngine.State.Serialization?
+        /// A directory that has a record of its own.
+        var subfolder: RelativePath?
     }
 
     private let place: FolderPlace
@@ -133,6 +138,7 @@ final class Journal: @unchecked Sendable {
     private var entries: [String: Entry] = [:]
     private var unsaved: Set<String> = []
     private var engineStateIsUnsaved = false
+    private var subfoldersAreUnsaved = false
     private var lineCount = 0
     /// The damage that was found when the file was read; nil if there was none.
     private(set) var damage: Damage?
@@ -145,6 +151,11 @@ final class Journal: @unchecked Sendable {
 
     var engineState: CKSyncEngine.State.Serialization? {
         didSet { engineStateIsUnsaved = true }
+    }
+
+    /// The directories that have records of their own (``SubfolderRecord``).
+    var subfolders: Set<RelativePath> = [] {
+        didSet { if subfolders != oldValue { subfoldersAreUnsaved = true } }
     }
 
     /// Reads the existing file. A last line that a crash cut short is skipped.
@@ -184,6 +195,7 @@ final class Journal: @unchecked Sendable {
             }
             if let entry = line.entry { entries[FileRecord.name(of: entry.path)] = entry }
             if let engine = line.engine { engineState = engine }
+            if let subfolder = line.subfolder { subfolders.insert(subfolder) }
         }
         return damagedCount
     }
@@ -283,6 +295,7 @@ final class Journal: @unchecked Sendable {
     /// The zone is gone. The files stay, and their records are forgotten.
     func forgetRecords() {
         for name in entries.keys { self[recordName: name]?.forgetRecord() }
+        subfolders = []
     }
 
     func forgetEverything() {
@@ -293,6 +306,7 @@ final class Journal: @unchecked Sendable {
     /// The zone has ended here, and may come again.
     func zoneEnded() {
         for name in entries.keys { self[recordName: name]?.zoneEnded() }
+        subfolders = []
         engineState = nil
     }
 
@@ -318,8 +332,8 @@ final class Journal: @unchecked Sendable {
     /// the engine's state it also survives a crash of the machine.
     func persist() throws {
         if lineCount > 2 * entries.count + 1_000 { return try rewrite() }
-        // A line cannot say that there is no state any more: the earlier ones would count again.
-        if engineStateIsUnsaved, engineState == nil { return try rewrite() }
+        // A line cannot say that there is no state or no subfolder any more: the earlier ones would count again.
+        if engineStateIsUnsaved && engineState == nil || subfoldersAreUnsaved { return try rewrite() }
         var text = Data()
         let encoder = JSONEncoder()
         for name in unsaved { try append(Line(entry: entries[name]), to: &text, encoder) }
@@ -344,6 +358,7 @@ final class Journal: @unchecked Sendable {
         let encoder = JSONEncoder()
         try append(Line(zone: place.zoneName, owner: place.owner), to: &text, encoder)
         for entry in entries.values { try append(Line(entry: entry), to: &text, encoder) }
+        for subfolder in subfolders { try append(Line(subfolder: subfolder), to: &text, encoder) }
         if let engineState { try append(Line(engine: engineState), to: &text, encoder) }
         let new = try Self.open("\(path).new", O_CREAT | O_TRUNC)
         try new.write(contentsOf: text)
@@ -354,5 +369,6 @@ final class Journal: @unchecked Sendable {
         handle = new
         unsaved = []
         engineStateIsUnsaved = false
+        subfoldersAreUnsaved = false
     }
 }

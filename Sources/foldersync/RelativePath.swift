@@ -38,6 +38,8 @@ struct RelativePath: Hashable, Comparable, Codable, Sendable, CustomStringConver
             .map { RelativePath(String(decoding: text.utf8[..<$0], as: UTF8.self)) }
     }
 
+    func isBelow(_ directories: Set<RelativePath>) -> Bool { self.directories.contains(where: directories.contains) }
+
     /// The last part.
     var name: String {
         let slash = text.utf8.lastIndex(of: UInt8(ascii: "/"))

@@ -12,6 +12,10 @@ struct ShareFolder: AsyncParsableCommand {
 
             With --with only the people that are named can join. With --public everybody who has the link can. Sharing again
             adds people, or changes what they may do. The link stays the same.
+
+            With --subfolder only that directory of the folder is shared. Others have it at the same place in their folder. Its
+            files come as soon as a foldersync of this account has kept the folder in sync once more. A directory in a shared
+            one, or around one, cannot be shared by itself.
             """)
 
     /// What others may do with a folder.
@@ -33,6 +37,8 @@ struct ShareFolder: AsyncParsableCommand {
 
     @Option(help: "The zone that holds the folder. Not needed if the folder was in sync before.")
     var zone: String?
+
+    @OptionGroup var part: SubfolderOption
 
     @Option(
         help: ArgumentHelp(
@@ -69,7 +75,7 @@ struct ShareFolder: AsyncParsableCommand {
 
     func run() async throws {
         try await FolderSyncError.told {
-            let shared = SharedFolder(try FolderPlace.find(folder, zoneName: zone))
+            let shared = SharedFolder(try FolderPlace.find(folder, zoneName: zone), part.path)
             if stop {
                 try await shared.end()
                 print("The folder is not shared any more. The others keep their files.")

@@ -5,22 +5,28 @@ import CloudKit
 /// The share of a folder: who may see it, as this account may know.
 struct SharedFolder {
     let place: FolderPlace
+    /// A directory in the folder that is shared by itself; nil: the whole folder.
+    let subfolder: RelativePath?
     let container: CKContainer
 
-    init(_ place: FolderPlace, in container: CKContainer = .default()) {
+    init(_ place: FolderPlace, _ subfolder: RelativePath? = nil, in container: CKContainer = .default()) {
         self.place = place
+        self.subfolder = subfolder
         self.container = container
     }
 
     private var database: CKDatabase { place.database(of: container) }
 
-    private var shareID: CKRecord.ID {
-        CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: place.zoneID)
+    /// The name of the share's record; nil if the subfolder is not shared.
+    private func shareID() async throws -> CKRecord.ID? {
+        guard let subfolder else { return CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: place.zoneID) }
+        return try await database.record(for: SubfolderRecord.id(of: subfolder, in: place.zoneID)).share?.recordID
     }
 
     /// The share; nil if nobody else takes part.
     func share() async throws -> CKShare? {
         do {
+            guard let shareID = try await shareID() else { return nil }
             return try await database.record(for: shareID) as? CKShare
         } catch let error as CKError where error.code == .zoneNotFound && place.isShared {
             throw FolderSyncError.notShared(place.zoneName)
@@ -49,9 +55,26 @@ struct SharedFolder {
 
     private func changeOnce(_ change: (CKShare) async throws -> Void) async throws -> CKShare {
         let found = try await share()
-        let share = if let found { found } else { try await makeShare() }
+        var records: [CKRecord] = []
+        if found == nil, let subfolder { records = try await makeRoot(subfolder) }
+        let share: CKShare
+        if let found {
+            share = found
+        } else if let root = records.first {
+            share = CKShare(rootRecord: root)
+        } else {
+            share = try await makeShare()
+        }
+        if found == nil, let subfolder { share[CKShare.SystemFieldKey.title] = subfolder.text }
         try await change(share)
-        try await database.save(share)
+        records.append(share)
+        do {
+            _ = try await database.modifyRecords(saving: records, deleting: [])
+        } catch let error as CKError where error.code == .partialFailure {
+            // Of several that fail together, one says why.
+            let errors = (error.partialErrorsByItemID ?? [:]).values.compactMap { $0 as? CKError }
+            throw errors.first { $0.code != .batchRequestFailed } ?? error
+        }
         // As everybody sees it now, with the link.
         guard let saved = try await self.share() else { throw FolderSyncError.notSharedYet }
         return saved
@@ -65,16 +88,58 @@ struct SharedFolder {
         return share
     }
 
+    /// The record of the subfolder, first, and all that must be saved with it.
+    ///
+    /// Its parent is the subfolder around it, and it becomes the parent of those in it. If one of these is shared, the server
+    /// refuses: what is shared by itself is not shared a second time.
+    private func makeRoot(_ subfolder: RelativePath) async throws -> [CKRecord] {
+        guard !place.isShared else { throw FolderSyncError.notOwner(place.zoneName) }
+        try await database.save(CKRecordZone(zoneID: place.zoneID))
+        var others = try await subfolders()
+        let id = SubfolderRecord.id(of: subfolder, in: place.zoneID)
+        let root = others.removeValue(forKey: subfolder) ?? SubfolderRecord.make(subfolder, in: place.zoneID)
+        let around = subfolder.directories.last { others[$0] != nil }
+        root.setParent(around.flatMap { others[$0]?.recordID })
+        let inside = others.filter { path, _ in
+            path.directories.last { $0 == subfolder || others[$0] != nil } == subfolder
+        }
+        for record in inside.values { record.setParent(id) }
+        return [root] + inside.values
+    }
+
+    /// The directories that have records. All records of the zone are listed, without what is in the files: a query would need an
+    /// index that an operator may not have made.
+    private func subfolders() async throws -> [RelativePath: CKRecord] {
+        var found: [RelativePath: CKRecord] = [:]
+        var token: CKServerChangeToken?
+        while true {
+            let page = try await database.recordZoneChanges(
+                inZoneWith: place.zoneID, since: token, desiredKeys: ["path"])
+            for case .success(let change) in page.modificationResultsByID.values {
+                if let path = SubfolderRecord.path(of: change.record) { found[path] = change.record }
+            }
+            token = page.changeToken
+            guard page.moreComing else { return found }
+        }
+    }
+
     /// Ends the share for everybody. The files stay, also those of the others.
     func end() async throws {
         guard !place.isShared else { throw FolderSyncError.notOwner(place.zoneName) }
+        let shareID = try await subfolder == nil ? self.shareID() : share()?.recordID
+        guard let shareID else { throw FolderSyncError.notSharedYet }
         try await database.deleteRecord(withID: shareID)
     }
 
-    /// Gives the folder up for this account. Its owner and all others keep it.
+    /// Gives the folder up for this account, or one of several subfolders. Its owner and all others keep it.
     func leave() async throws {
         guard place.isShared else { throw FolderSyncError.ownFolder(place.zoneName) }
-        try await database.deleteRecordZone(withID: place.zoneID)
+        guard subfolder != nil else {
+            _ = try await database.deleteRecordZone(withID: place.zoneID)
+            return
+        }
+        guard let shareID = try await share()?.recordID else { throw FolderSyncError.notSharedYet }
+        try await database.deleteRecord(withID: shareID)
     }
 
     // MARK: Joining

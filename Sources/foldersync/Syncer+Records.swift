@@ -14,16 +14,21 @@ extension Syncer {
                 entry.sending(file)
                 journal[id] = entry
                 underWay[id] = entry.sent.last
-                return FileRecord.make(from: entry, file: file, in: zoneID)
+                return FileRecord.make(from: entry, file: file, in: zoneID, below: parentID(of: entry.path))
             case .missing where !holdsDeletions && entry.differs(from: nil):
                 // Deleting a record carries no tag, and would also delete what another device has just written. A
                 // tombstone is saved like any other change, so it is checked like an edit.
                 underWay[id] = nil
-                return FileRecord.makeTombstone(from: entry, in: zoneID)
+                return FileRecord.makeTombstone(from: entry, in: zoneID, below: parentID(of: entry.path))
             case .unusable(let why):
                 report.problem("\(entry.path): \(why)", once: true)
             case .file, .missing, .same, .unreadable:
-                break
+                guard let parent = newParent(of: entry), let record = FileRecord.makeMove(of: entry, below: parent)
+                else {
+                    break
+                }
+                underWay[id] = entry.version.map { Journal.Entry.Sent(version: $0, stat: entry.stat) }
+                return record
             }
         }
         syncEngine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
@@ -62,6 +67,8 @@ extension Syncer {
             syncEngine.state.add(pendingRecordZoneChanges: [change])
         case .batchRequestFailed:
             syncEngine.state.add(pendingRecordZoneChanges: [change])
+        case .referenceViolation where forgetSubfolder(above: record.recordID):
+            syncEngine.state.add(pendingRecordZoneChanges: [change])
         case .userDeletedZone:
             zoneEnded()
         case .networkFailure, .networkUnavailable, .zoneBusy, .serviceUnavailable, .notAuthenticated,
@@ -87,9 +94,12 @@ extension Syncer {
     /// Merges records with files.
     func fetched(_ records: [CKRecord], syncEngine: CKSyncEngine) {
         for case let share as CKShare in records { take(share) }
+        defer { putInPlace(records) }
         let arrivals = records.compactMap { record -> Arrival? in
-            // The share is a record of the zone, and no file.
-            guard record.recordID.zoneID == zoneID, record.recordType != CKRecord.SystemType.share else { return nil }
+            // The share is a record of the zone, and no file. Nor is a subfolder.
+            guard record.recordID.zoneID == zoneID, record.recordType != CKRecord.SystemType.share,
+                record.recordType != SubfolderRecord.type
+            else { return nil }
             guard let content = FileRecord.Content(record) else {
                 cannotReceive(record)
                 return nil
@@ -253,7 +263,7 @@ extension Syncer {
 
     /// Somebody deleted the record itself (not this program, which saves tombstones).
     func fetchedDeletion(_ id: CKRecord.ID, syncEngine: CKSyncEngine) {
-        guard var entry = journal[id] else { return }
+        guard var entry = journal[id] else { return subfolderIsGone(id) }
         switch meeting(at: entry.path, synced: entry.version, record: nil) {
         case .equal: break
         case .keepFile, .keepBoth: syncEngine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])

@@ -16,8 +16,7 @@ extension Syncer {
         entry.refused = Journal.Entry.Refused(version: version)
         if let tag = entry.tag { entry.receiving = Journal.Entry.Arrival(version: nil, unreadTag: tag) }
         journal[id] = entry
-        report.problem(
-            "\(entry.path): not sent, because this account may only read the folder \(zoneID.zoneName)")
+        report.problem("\(entry.path): not sent, because \(whyNot(entry.path))")
     }
 
     /// Whether the server refused a change because this account may only read the folder.

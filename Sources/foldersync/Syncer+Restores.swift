@@ -26,8 +26,11 @@ extension Syncer: TidemarkSyncEngineDelegate {
 
     /// Handles records that this device knows and the server lacks.
     private func settle(_ fetch: TidemarkFullFetch, syncEngine: CKSyncEngine) {
+        let ended = subfoldersNotFetched(fetch)
         for id in fetch.recordIDsNotFetched(among: journal.recordIDs(in: zoneID)) {
             switch fetch.reason {
+            case .deletionsForgotten where journal[id].map({ $0.path.isBelow(ended) }) == true:
+                journal[id]?.zoneEnded()
             case .anotherLife: keepWithoutRecord(id)
             case .deletionsForgotten: fetchedDeletion(id, syncEngine: syncEngine)
             }

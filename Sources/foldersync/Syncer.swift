@@ -226,13 +226,13 @@ actor Syncer: CKSyncEngineDelegate {
         let changed = paths.filter { path in
             let entry = journal[path] ?? Journal.Entry(path: path)
             switch look(at: path, known: entry.stat) {
-            case .same: return !entry.sent.isEmpty
-            case .missing: return !holdsDeletions && entry.differs(from: nil)
+            case .same: return !entry.sent.isEmpty || newParent(of: entry) != nil
+            case .missing: return !holdsDeletions && entry.differs(from: nil) || newParent(of: entry) != nil
             case .file(let file):
                 guard !entry.differs(from: file.version) else { return true }
                 // The file was touched, not changed. The next check need not read it.
                 if entry.version == file.version { journal[path]?.stat = file.stat }
-                return false
+                return newParent(of: entry) != nil
             case .unusable(let why):
                 report.problem("\(path): \(why)", once: true)
                 return false

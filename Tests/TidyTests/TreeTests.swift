@@ -128,6 +128,13 @@ import Testing
         }
     }
 
+    @Test func `sharedlists imports what an app can import`() throws {
+        let possible: Set = ["ArgumentParser", "CSharedListsSQLite", "CloudKit", "Foundation"]
+        let files = try SourceFile.all.filter { $0.path.hasPrefix("Sources/sharedlists/") }
+        #expect(!files.isEmpty)
+        for file in files { #expect(possible.isSuperset(of: file.imports), "\(file.path)") }
+    }
+
     @Test func `peers' bytes never meet a forced unwrap`() throws {
         try SourceFile.all.filter { $0.path.hasPrefix("Sources/") && !$0.isGenerated }
             .expectNone("try!", "as!", matching: /\btry!|\bas! (?!Self)/)

@@ -5,7 +5,8 @@ import Synchronization
 import Testing
 import TidemarkTestSupport
 
-/// A device on which one of the programs of `Tests/ClientPrograms` runs, as a process of its own; the test is its user.
+/// A device on which `sharedlists` or one of the programs of `Tests/ClientPrograms` runs, as a process of its own; the test
+/// is its user.
 ///
 /// Whoever waits, waits for lines that the program prints. One task at a time may use it.
 final class ClientDevice: Sendable {
@@ -15,6 +16,14 @@ final class ClientDevice: Sendable {
     enum App: String {
         case contacts = "ContactsProgram"
         case notes = "NotesProgram"
+        case lists = "sharedlists"
+
+        fileprivate func arguments(_ directory: String, automatically: Bool) -> [String] {
+            switch self {
+            case .contacts, .notes: [directory, automatically ? "automatic" : "manual"]
+            case .lists: [directory, "--json"] + (automatically ? [] : ["--manual"])
+            }
+        }
     }
 
     private struct State {
@@ -23,6 +32,7 @@ final class ClientDevice: Sendable {
         var lines = AsyncStream<String> { $0.finish() }
         var items: Items = [:]
         var pendingCount = 0
+        var problems: [String] = []
     }
 
     let name: String
@@ -44,6 +54,10 @@ final class ClientDevice: Sendable {
     /// What the program showed last.
     var items: Items { state.withLock { $0.items } }
     var pendingCount: Int { state.withLock { $0.pendingCount } }
+    /// What the program has told of what it could not send.
+    var problems: [String] { state.withLock { $0.problems } }
+    /// Where the program keeps its data.
+    var dataDirectory: String { "\(directory)/data" }
     private var errors: String { (try? String(contentsOfFile: "\(directory)/errors", encoding: .utf8)) ?? "" }
 
     // MARK: Starting and ending
@@ -55,7 +69,7 @@ final class ClientDevice: Sendable {
         if !isOnline { environment["TIDEMARK_URL"] = "wss://127.0.0.1:1" }
         let (process, input, output) = (Process(), Pipe(), Pipe())
         process.executableURL = URL(fileURLWithPath: "\(Program.directory)/\(app.rawValue)")
-        process.arguments = ["\(directory)/data", automatically ? "automatic" : "manual"]
+        process.arguments = app.arguments(dataDirectory, automatically: automatically)
         process.environment = environment
         process.standardInput = input
         process.standardOutput = output
@@ -106,14 +120,23 @@ final class ClientDevice: Sendable {
     // MARK: Using it
 
     /// Types a command, and waits until it has been carried out.
-    func type(_ words: String...) async throws {
+    func type(_ words: String...) async throws { try await ask(words) }
+
+    /// The same.
+    ///
+    /// - Returns: the answer, if the program has told one.
+    @discardableResult
+    func ask(_ words: [String]) async throws -> String {
         try state.withLock { state in
             try state.input?.write(contentsOf: Data((words.joined(separator: "\t") + "\n").utf8))
         }
+        var answer = ""
         try await read("the answer to \(words)") { line in
             if line.hasPrefix("error") { throw NeverHappened(description: "\(self.name): \(words): \(line)") }
+            if line.hasPrefix("told ") { answer = String(line.dropFirst("told ".count)) }
             return line == "ok"
         }
+        return answer
     }
 
     /// Sends and fetches all, and shows what there is then.
@@ -137,6 +160,7 @@ final class ClientDevice: Sendable {
     }
 
     private func take(_ line: String) {
+        if line.hasPrefix("problem ") { state.withLock { $0.problems.append(line) } }
         let parts = line.split(separator: " ", maxSplits: 2)
         guard parts.count == 3, parts[0] == "data", let pendingCount = Int(parts[1]) else { return }
         do {
