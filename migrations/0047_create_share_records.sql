@@ -17,6 +17,10 @@ ALTER TABLE share_link ADD PRIMARY KEY (database_id, zone_id, root_name);
 
 CREATE INDEX share_link_hash ON share_link (database_id, zone_id, sha256(secret));
 
+-- The change with which the user's access to the zone began, through this share or another that lived then. Null in rows of
+-- before, and of those who were never in: `accepted_number`.
+ALTER TABLE share_participant ADD COLUMN begun_number bigint;
+
 -- What the participants of a hierarchy's share see: the newest that happened in the share to each record. A row of a share that
 -- has ended says nothing any more.
 CREATE TABLE share_record (

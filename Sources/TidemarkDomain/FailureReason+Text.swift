@@ -185,7 +185,8 @@ extension FailureReason {
             "Only a share made by CKShare(recordZoneID:) can have the name cloudkit.zoneshare, and only with its type. "
                 + "It cannot have a parent, children or references with the action deleteSelf."
         case .hierarchiesUnavailable:
-            "This server shares whole zones. Move what is to be shared to a zone of its own, and share that."
+            "An older server still serves this database, so only whole zones can be shared. Replace or stop that server, "
+                + "and try again after the delay."
         case .shareRootMissing:
             "The first save of a share needs its root record in the same request. Save both together, and keep the root of a "
                 + "share as it is."

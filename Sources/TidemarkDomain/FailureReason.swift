@@ -179,7 +179,7 @@ package enum FailureReason: Int16, Error, CaseIterable {
     /// a record that has the type or the name of a CKShare and is none. Or a CKShare with a parent, a child or a
     /// reference with the action deleteSelf.
     case shareInvalid = 91
-    /// the share of a hierarchy, which this server does not serve.
+    /// the share of a hierarchy that would be made while an older server is connected to the database.
     case hierarchiesUnavailable = 92
     /// the first save of a hierarchy's share without its root, or a save that names another root.
     case shareRootMissing = 93

@@ -149,7 +149,8 @@ package struct Limits: Sendable, Equatable {
     /// were ever shared in a zone, which keep them as long as it lives. They are in no quota, and each takes some 300
     /// bytes. More: `tooMuchShared`, also for who wants to join.
     package var sharingRowsMax = 100_000
-    /// Whether hierarchies can be shared.
+    /// Whether shares of hierarchies can be made now. No setting: a server that sees an older one turns it off for its
+    /// decisions. Not so: `hierarchiesUnavailable`. Those that are there are served all the same.
     package var servesHierarchies = true
     /// Living shares of hierarchies in one zone. Each write there reads them. More: `tooManyHierarchies`.
     package var hierarchiesMax = 1_000

@@ -289,8 +289,7 @@ package final class Server: Sendable {
                     throw error
                 }
             }
-            try await ServerLoop.unite(
-                parts, databaseURL: configuration.databaseURL, server: configuration.devices?.server)
+            try await ServerLoop.unite(parts, configuration, sharedWrites)
             parts[0].returnFreedMemory(budget)
             return parts
         } catch let error as ServerError {

@@ -47,6 +47,14 @@ package struct ServerConfiguration: Sendable {
         package var patienceStepsMax = 10
     }
 
+    /// How the server looks for servers from before shared hierarchies.
+    package struct OlderServersTimes: Sendable {
+        /// From one look to the next, as long as there is something to look for.
+        package var interval = Duration.seconds(5)
+        /// How long after a look that sees none another one must see none.
+        package var quiet = Duration.seconds(10)
+    }
+
     /// Port 0 stands for any free port.
     package var addresses: [SocketAddress]
     /// The networks of proxies before the server. They say who their client is: with TLS by the PROXY protocol, and
@@ -125,6 +133,7 @@ package struct ServerConfiguration: Sendable {
     package var healthAddresses: [SocketAddress] = []
     package var admin = AdminSettings()
     package var operators = OperatorSettings()
+    package var olderServers = OlderServersTimes()
     /// Memory of all requests under way (``RequestBudget``).
     package var requestBytesUnderWayMax = 134_217_728
     /// How long a connection may take until its `Hello` is answered. Then it is closed with 4408.

@@ -30,6 +30,8 @@ final class ServerLoop: Sendable {
     /// Only the first loop has one; it looks after the whole process.
     private let freedMemory = Mutex<FreedMemory?>(nil)
     private let tablesWatch = Mutex<TablesWatch?>(nil)
+    /// Only the first loop has one; it looks for all loops.
+    private let olderServersWatch = Mutex<OlderServersWatch?>(nil)
 
     private init(
         loop: EventLoop, storage: PostgresStorage, service: CloudService, hub: SessionHub, janitor: StoreJanitor,
@@ -109,18 +111,29 @@ final class ServerLoop: Sendable {
             allowedOrigins: configuration.allowedOrigins, hasAddresses: configuration.knowsAddresses)
     }
 
-    /// Connects the loops of one server. The first one listens to other servers and removes old data from the store.
-    ///
-    /// - Parameter server: its name for operators; nil: it notes no devices, and answers no questions about them.
-    static func unite(_ parts: [ServerLoop], databaseURL: String, server: String?) async throws(ServerError) {
+    /// Connects the loops of one server. The first one listens to other servers, looks for older ones and removes old data from
+    /// the store.
+    static func unite(
+        _ parts: [ServerLoop], _ configuration: ServerConfiguration, _ sharedWrites: SharedWrites
+    ) async throws(ServerError) {
         SessionHub.unite(parts.map(\.hub))
         let first = parts[0]
+        // NB: a server that notes no devices has no name. It answers no questions about them.
+        let (databaseURL, server) = (configuration.databaseURL, configuration.devices?.server ?? "")
+        let watch = OlderServersWatch(
+            storage: first.storage, scheduler: first.loop, times: configuration.olderServers,
+            sharedWrites: sharedWrites)
+        first.olderServersWatch.withLock { $0 = watch }
+        await first.loop.run { await watch.start() }.value
         let listening = await first.loop.run { [hub = first.hub] in
             first.janitor.start()
             return Result { () throws(StorageError) in
                 try NoticeListener(
                     url: databaseURL, loop: first.loop, server: server, onNotices: { hub.heard($0) },
-                    onListening: { hub.noticesMissed() })
+                    onListening: {
+                        hub.noticesMissed()
+                        watch.beginAgain()
+                    })
             }
         }.value
         switch listening {
@@ -198,6 +211,7 @@ final class ServerLoop: Sendable {
             janitor.stop()
             freedMemory.withLock { $0 }?.stop()
             tablesWatch.withLock { $0 }?.stop()
+            olderServersWatch.withLock { $0 }?.stop()
             await hub.stop(patience: patience)
         }.value
     }

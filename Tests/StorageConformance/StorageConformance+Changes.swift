@@ -413,7 +413,7 @@ private struct ZoneCopy: Sendable {
 }
 
 extension Storage {
-    fileprivate func advanceDatabaseFeed(of viewer: DatabaseID) async throws(StorageError) {
+    func advanceDatabaseFeed(of viewer: DatabaseID) async throws(StorageError) {
         _ = try await advanceDatabaseFeed(of: viewer, after: nil, entriesMax: 0)
     }
 

@@ -189,6 +189,36 @@ extension StorageConformance {
             // What does not get through in one page is no more than was asked for.
             try expect(try await zone.page(of: shares, after: number, recordsMax: 4).events.count <= 4, "few rows")
         },
+        Scenario("R-321, R-225: a zone goes on in a viewer's list from one share to the next, and ends with the last") {
+            store in
+            var zone = try await HierarchyZone(store, "notes")
+            try await zone.fill()
+            let share = try await zone.share("a", as: "S")
+            _ = try await zone.share("x", as: "T")
+            let (owner, viewer) = (try await store.alice(), try await store.bob())
+            let id = try require(try await store.second.shareAccess(of: viewer.user, to: zone.key), "the zone").zone
+            let shared = SharedZone(key: zone.key, zone: id, share: share, owner: owner, viewer: viewer)
+            try await store.point(shared)
+            var told: ChangeNumber = 0
+            func expectList(_ removals: [ZoneRemovalReason?], _ what: String) async throws {
+                let read = try await store.advance(shared, after: told)
+                try expectEqual(read.entries.map(\.removal), removals, what)
+                told = read.head
+            }
+            try await zone.accept("S")
+            try await expectList([nil], "the first share")
+            try await zone.accept("T")
+            try await zone.apply(deleting: ["S"])
+            try await expectList([nil], "the second one began before the first one ended")
+            _ = try await zone.share("a", as: "S")
+            try await zone.accept("S")
+            try await zone.apply(deleting: ["T"])
+            try await expectList([nil], "the first one again, before the second one ended")
+            try await zone.apply(deleting: ["S"])
+            _ = try await zone.share("x", as: "T")
+            try await zone.accept("T")
+            try await expectList([.deleted, nil], "there was no share between these")
+        },
         Scenario("I-5: records, pages and queries are of the shares that the same snapshot has") { store in
             var zone = try await HierarchyZone(store, "notes")
             try await zone.fill()
@@ -304,11 +334,7 @@ struct HierarchyZone: Sendable {
         key = try require(try await store.createZones(name, in: owner.privateDatabase).first, "a zone").key
     }
 
-    private static var limits: Limits {
-        var limits = Limits()
-        limits.servesHierarchies = true
-        return limits
-    }
+    private static let limits = Limits()
 
     func save(_ name: String, parent: ParentChange = .unchanged) -> RecordSave {
         RecordSave(name: name, type: "Note", tag: nil, fields: FieldMap(), parent: parent)

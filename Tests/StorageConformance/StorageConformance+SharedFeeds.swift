@@ -399,7 +399,7 @@ extension StorageFixture {
     }
 
     @discardableResult
-    fileprivate func advance(_ zone: SharedZone, after: ChangeNumber? = nil) async throws -> DatabaseFeedRead {
+    func advance(_ zone: SharedZone, after: ChangeNumber? = nil) async throws -> DatabaseFeedRead {
         try await second.advanceDatabaseFeed(of: zone.list, after: after, entriesMax: 9).value
     }
 

@@ -284,7 +284,7 @@ extension StorageFixture {
         return try require(try await second.sharedMarks(of: [list: nobody])[list], "each list has a mark").zoneCount
     }
 
-    fileprivate func advance(_ list: DatabaseID, after: ChangeNumber? = nil) async throws -> DatabaseFeedRead {
+    func advance(_ list: DatabaseID, after: ChangeNumber? = nil) async throws -> DatabaseFeedRead {
         try await second.advanceDatabaseFeed(of: list, after: after, entriesMax: 9).value
     }
 

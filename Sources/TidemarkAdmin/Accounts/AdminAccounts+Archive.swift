@@ -90,9 +90,12 @@ extension AdminAccounts {
             var limits = Limits.standard
             // Servers may allow larger ones than the standard (--asset-megabytes).
             limits.assetBytesMax = .max
+            // Beside an older server shares of hierarchies are refused, as a server refuses them. The archive can be read again.
+            let sharedWrites = SharedWrites()
+            sharedWrites.serveHierarchies(try await console.storage.olderServers().servers.isEmpty)
             let service = CloudService(
                 storage: console.storage, assets: files, escrow: escrow, scheduler: console.loop, limits: limits,
-                onMoved: { _ in })
+                sharedWrites: sharedWrites, onMoved: { _ in })
             let choices = ArchiveReader.Choices(
                 account: account, replaces: replace, matchesAccounts: matchAccounts, escrow: escrow)
             let archive = ArchiveReader(console, service, into: id, choices)

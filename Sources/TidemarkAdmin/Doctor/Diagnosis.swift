@@ -64,6 +64,28 @@ enum Diagnosis {
         "The database does not have this version's tables, so only PostgreSQL was looked at.",
         remedy: "Run `tidemark migrate` with the same database URL.")
 
+    /// - Parameters:
+    ///   - servers: those that are connected.
+    ///   - known: how many migrations this program knows.
+    static func findings(of servers: [ListeningServer], known: Int) -> [DoctorFinding] {
+        let older = servers.filter { $0.isOlder(than: known) }
+        guard !older.isEmpty else { return [] }
+        let names = older.prefix(serversToldMax).map { $0.name.isEmpty ? "one without a name" : $0.name }
+        let rest = older.count > names.count ? " and \(older.count - names.count) more" : ""
+        let lacksHierarchies = older.contains { $0.isOlder(than: Migrations.hierarchies) }
+        return [
+            DoctorFinding(
+                .serversMixed, .warning,
+                "Of \(Amount.text(servers.count, "server")) that are connected, \(older.count) of an older version: "
+                    + names.joined(separator: ", ") + rest + "."
+                    + (lacksHierarchies ? " Until they end, no part of a zone can be shared." : ""),
+                remedy: "Replace the program there, and restart these servers.")
+        ]
+    }
+
+    /// Names of servers in one finding.
+    private static let serversToldMax = 10
+
     private static func connections(_ facts: DatabaseFacts, needed: Int) -> [DoctorFinding] {
         guard let all = facts.settings["max_connections"].flatMap({ Int($0) }) else { return [] }
         let reserved = facts.settings["superuser_reserved_connections"].flatMap { Int($0) } ?? 3

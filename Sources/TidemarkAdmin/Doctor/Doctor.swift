@@ -45,6 +45,8 @@ struct Doctor: Sendable {
         guard console.isMigrated else { return try await report([Diagnosis.migrationsMissing]) }
         try await report(
             Diagnosis.findings(of: try await store.relations(), expected: Migrations.indexNames))
+        try await report(
+            Diagnosis.findings(of: try await store.connectedServers(), known: Migrations.all.count))
         let (expired, soon) = try await store.expiringCredentials()
         try await report(Diagnosis.credentials(expired: expired, soon: soon))
         try await report(files())

@@ -19,6 +19,7 @@ struct DoctorFinding: Sendable, Equatable {
         case synchronousCommitOff = "synchronous-commit-off"
         case migrationsMissing = "migrations-missing"
         case connectionsFew = "connections-few"
+        case serversMixed = "servers-mixed"
         case transactionOld = "transaction-old"
         case deadRows = "dead-rows"
         case indexInvalid = "index-invalid"

@@ -9,7 +9,7 @@ extension RecordsPlan {
     ///
     /// - Returns: whether something was refused.
     mutating func refuseHierarchies(_ request: RecordsRequest, _ table: ZoneTable, _ rules: SaveRules) -> Bool {
-        let firsts = rules.limits.servesHierarchies ? request.firstHierarchySaves(on: table) : []
+        let firsts = request.firstHierarchySaves(on: table)
         guard !firsts.isEmpty || table.hierarchies != nil else { return false }
         let before = refusedCount
         guard table.hierarchies != nil else {

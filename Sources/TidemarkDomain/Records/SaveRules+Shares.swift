@@ -37,7 +37,11 @@ extension SaveRules {
                 return .refuse(failure(.tooMuchShared, over: current, in: table))
             }
             // Without a secret, all such zones would have one URL, and all such participants one link.
-            guard plan.hasItsSecrets else { return .refuse(ItemFailure(.serverFault)) }
+            guard plan.hasItsSecrets else {
+                // No link was made, because hierarchies could not be shared a moment ago.
+                let isLate = plan.current == nil && said.rootName != nil && save.freshSecret.isEmpty
+                return .refuse(ItemFailure(isLate ? .hierarchiesUnavailable : .serverFault))
+            }
             sharing = plan
             let decided =
                 current.map { update($0, by: save, isChange: plan.isChange) } ?? create(save, over: previous)

@@ -58,6 +58,9 @@ package struct Participant: Hashable, Sendable {
     package var status: ParticipantStatus
     /// The number of the change that gave access.
     package var acceptedNumber: ChangeNumber?
+    /// The number of the change since which the user has had access to the zone without a gap: through this share, or through
+    /// another one that lived then.
+    package var begunNumber: ChangeNumber?
     /// The number of the change that took it away, or ended the invitation. Set exactly if ``status`` is removed.
     package var endedNumber: ChangeNumber?
     package var addedAt: Timestamp
@@ -67,9 +70,8 @@ package struct Participant: Hashable, Sendable {
     package init(
         id: ParticipantID, user: UserID? = nil, address: String? = nil, linkSecret: [UInt8]? = nil,
         role: ParticipantRole = .privateUser, permission: SharePermission = .readOnly,
-        status: ParticipantStatus = .pending, acceptedNumber: ChangeNumber? = nil, endedNumber: ChangeNumber? = nil,
-        addedAt: Timestamp,
-        isApprovedRequester: Bool = false
+        status: ParticipantStatus = .pending, acceptedNumber: ChangeNumber? = nil, begunNumber: ChangeNumber? = nil,
+        endedNumber: ChangeNumber? = nil, addedAt: Timestamp, isApprovedRequester: Bool = false
     ) {
         self.id = id
         self.user = user
@@ -79,6 +81,7 @@ package struct Participant: Hashable, Sendable {
         self.permission = permission
         self.status = status
         self.acceptedNumber = acceptedNumber
+        self.begunNumber = begunNumber
         self.endedNumber = endedNumber
         self.addedAt = addedAt
         self.isApprovedRequester = isApprovedRequester
@@ -102,17 +105,22 @@ extension Participant {
         }
     }
 
-    func accepted(by user: UserID, at number: ChangeNumber) -> Participant {
+    /// - Parameter begunNumber: since when the user has had access to the zone; nil: since now.
+    func accepted(by user: UserID, at number: ChangeNumber, since begunNumber: ChangeNumber?) -> Participant {
         var accepted = self
         accepted.user = user
         accepted.status = .accepted
         accepted.acceptedNumber = number
+        accepted.begunNumber = begunNumber ?? number
         return accepted
     }
 
     /// The row of somebody who joins a public share by its URL.
-    static func joining(_ user: UserID, as id: ParticipantID, at number: ChangeNumber, now: Timestamp) -> Participant {
-        Participant(id: id, role: .publicUser, permission: .noAccess, addedAt: now).accepted(by: user, at: number)
+    static func joining(
+        _ user: UserID, as id: ParticipantID, at number: ChangeNumber, since begunNumber: ChangeNumber?, now: Timestamp
+    ) -> Participant {
+        Participant(id: id, role: .publicUser, permission: .noAccess, addedAt: now)
+            .accepted(by: user, at: number, since: begunNumber)
     }
 
     func ended(at number: ChangeNumber) -> Participant {

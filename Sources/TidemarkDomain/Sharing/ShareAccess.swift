@@ -35,6 +35,10 @@ package struct ShareAccess: Hashable, Sendable {
     /// was never visible to the user as one who takes part now. Nil: they take part in no such share.
     package func acceptedNumber(in share: ShareNumber) -> ChangeNumber? { parts[share]?.acceptedNumber }
 
+    /// With which change of the zone the user's access to it began. All parts are of one time without a gap, because whoever
+    /// accepts while another part lives takes over its number. Nil: they have none.
+    package var begunNumber: ChangeNumber? { ([part].compactMap(\.self) + parts.values).map(\.begunNumber).min() }
+
     /// Whether the user may change the share and its participants.
     package func mayChange(_ share: ShareNumber?) -> Bool {
         if isOwner { return true }
@@ -66,6 +70,8 @@ private struct SharePart: Hashable, Sendable {
     let permission: SharePermission
     /// With which change the participation began.
     let acceptedNumber: ChangeNumber
+    /// With which change the access to the zone began.
+    let begunNumber: ChangeNumber
 
     /// Nil if the user may do nothing.
     init?(of user: UserID, in share: Share, of sharing: ZoneSharing) {
@@ -74,6 +80,7 @@ private struct SharePart: Hashable, Sendable {
         guard permission != .noAccess else { return nil }
         (self.share, role, self.permission) = (share.number, row.role, permission)
         acceptedNumber = row.acceptedNumber ?? 0
+        begunNumber = row.begunNumber ?? acceptedNumber
     }
 
     func permission(on place: RecordPlace) -> Permissions {

@@ -7,8 +7,8 @@
 // From the save alone (`ShareSave.refusal`):
 //  2. wrongDatabase         R-305: the public database
 //     zoneNotShareable      R-305: the default zone
-//  3. hierarchiesUnavailable  R-300: it shares a hierarchy, which this server does not
-//     participantInvalid    R-310: a participant that no share can have
+//  3. participantInvalid    R-310: a participant that no share can have
+//     hierarchiesUnavailable  R-999: it would share a hierarchy while an older server is connected
 // From what is stored. As with other records, a user who may not change the share is told nothing else about it:
 //  4. notShareAdministrator R-313
 //  5. zoneNotShareable      R-304: the zone lacks the capability
@@ -65,6 +65,7 @@ extension ShareSave {
             return .failure(reason)
         }
         let current = context.sharing.livingShare(named: recordName)
+        if current == nil, !mayBeMade(within: limits) { return .failure(.hierarchiesUnavailable) }
         precondition((current == nil) == (context.currentTag == nil), "a CKShare record and its share end together")
         guard access.mayChange(current?.number) else { return .failure(.notShareAdministrator) }
         if let reason = refusal(over: current, in: context) { return .failure(reason) }

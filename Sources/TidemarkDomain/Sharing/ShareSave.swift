@@ -114,7 +114,6 @@ extension ShareSave {
         if zone == ZoneName.default { return .zoneNotShareable }
         //
         if recordName != Share.zoneWideName {
-            guard limits.servesHierarchies else { return .hierarchiesUnavailable }
             if let rootName, !RecordName.isValid(rootName, limits: limits) { return .shareRootMissing }
             if rootName == recordName { return .shareRootMissing }
         } else if rootName != nil {
@@ -123,6 +122,13 @@ extension ShareSave {
         let entries = (participants ?? []).filter { $0.id != .owner }
         let areValid = entries.allSatisfy { $0.isValid(within: limits) }
         return areValid && Set(entries.map(\.id)).count == entries.count ? nil : .participantInvalid
+    }
+}
+
+extension ShareSave {
+    /// Whether the share can be made now, if it is not there.
+    package func mayBeMade(within limits: Limits) -> Bool {
+        Share.isZoneWide(named: recordName) || limits.servesHierarchies
     }
 }
 

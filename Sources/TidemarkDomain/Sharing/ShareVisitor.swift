@@ -153,7 +153,7 @@ extension ShareVisitor {
         case .owner: return .failure(.shareIsOwn)
         case .participant: return .success(ShareAcceptance(changes: nil))
         case .invited(let row):
-            changes.updated = [row.accepted(by: user, at: number)]
+            changes.updated = [row.accepted(by: user, at: number, since: sharing.accessBegin(of: user))]
             // The user has one row: the one that lives takes the place of the one that ended.
             if let former, former.id != row.id { changes.forgotten = [former.id] }
             // whoever has come waits for no answer.
@@ -163,7 +163,8 @@ extension ShareVisitor {
             guard sharing.livingCount(in: share.number) + 1 < limits.participantsMax else {
                 return .failure(.tooManyParticipants)
             }
-            let row = Participant.joining(user, as: former?.id ?? id, at: number, now: now)
+            let row = Participant.joining(
+                user, as: former?.id ?? id, at: number, since: sharing.accessBegin(of: user), now: now)
             if former == nil { changes.inserted = [row] } else { changes.updated = [row] }
             if sharing.request(of: user, in: share.number) != nil { changes.droppedRequests = [user] }
             changes.forgotten = sharing.forgettableRows(of: share.number, but: [row.id], limits: limits)

@@ -137,6 +137,9 @@ package struct ZoneSharing: Hashable, Sendable {
         shares.values.contains { $0.isOfHierarchy && $0.recordName == name && row(of: user, in: $0.number) != nil }
     }
 
+    /// The change with which the user's access to the zone began; nil: they have none.
+    func accessBegin(of user: UserID) -> ChangeNumber? { ShareAccess(of: user, in: self).begunNumber }
+
     func request(of user: UserID, in share: ShareNumber) -> AccessRequest? { requests[share]?[user] }
 
     /// Whether the user comes to the share by no link and no address.

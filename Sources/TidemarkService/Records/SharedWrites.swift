@@ -31,6 +31,8 @@ package final class SharedWrites: Sendable {
     /// How many types and fields were taught to schemas, and by whom.
     let taught = Mutex<[SchemaTeacher: Int]>([:])
     let settings: WriteSettings
+    /// Whether shares of hierarchies can be made now.
+    private let servesHierarchies = Atomic(true)
     /// Decides what would hold an event loop for long. Nil: it is decided on the loop.
     let largeGroups: (any TaskExecutor)?
     /// More are not remembered: then everybody begins anew.
@@ -50,6 +52,18 @@ package final class SharedWrites: Sendable {
 
     /// Bytes of the fields of these requests, and how many there may be.
     package var bytes: (used: Int, max: Int) { (state.withLock { $0.queue.byteCount }, settings.bytesMax) }
+
+    /// Whether shares of hierarchies are made from now on, by all loops. A server that watches for older ones says so.
+    /// Without a word they are. From any thread.
+    package func serveHierarchies(_ isServed: Bool) { servesHierarchies.store(isServed, ordering: .relaxed) }
+
+    /// Limits as they are now. What is decided with them must be the same from its beginning to its end.
+    func limitsNow(_ limits: Limits) -> Limits {
+        guard !servesHierarchies.load(ordering: .relaxed) else { return limits }
+        var limits = limits
+        limits.servesHierarchies = false
+        return limits
+    }
 
     func noteTaught(_ counts: [SchemaTeacher: Int]) {
         taught.withLock { taught in

@@ -249,7 +249,7 @@ final class WriteCoordinator: Sendable {
         guard case .checked(let part) = check else { return .failure(.schemaUnknown) }
         let decision = GroupDecision(
             part, keys: keys, snapshots: known.snapshots, store: known.moments[0].store, schemas: schemas,
-            limits: limits, now: wallClock)
+            limits: shared.limitsNow(limits), now: wallClock)
         guard decision.changes.count == keys.count else { return .failure(.nothingToWrite) }
         return decision.changes.allSatisfy(\.isPlain) ? .success(decision) : .failure(.notPlain)
     }
@@ -371,7 +371,7 @@ final class WriteCoordinator: Sendable {
     ) async throws(StorageError) -> GroupDecision {
         let decision = GroupDecision(
             part, keys: keys, snapshots: transaction.snapshots, store: transaction.store, schemas: schemas,
-            limits: limits, now: wallClock)
+            limits: shared.limitsNow(limits), now: wallClock)
         if decision.changes.isEmpty {
             await transaction.rollback()
         } else {

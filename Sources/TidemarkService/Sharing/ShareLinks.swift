@@ -66,6 +66,7 @@ extension RecordsRequest {
 
     private func makesShare(_ save: RecordSave, within limits: Limits) -> Bool {
         guard let share = save.share, share.tag == nil else { return false }
+        guard share.mayBeMade(within: limits) else { return false }
         return share.refusal(in: access.scope, zoneNamed: key.name, within: limits) == nil
     }
 

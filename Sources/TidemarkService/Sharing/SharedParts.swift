@@ -31,8 +31,9 @@ struct SharedParts: Sendable {
     func modify(
         _ parts: [RecordsRequest], completing: PartsCompletion?
     ) async -> [Result<RecordsOutcome, FailureReason>] {
+        let limits = service.sharedWrites.limitsNow(service.limits)
         var begun: [Begun?] = parts.map { part in
-            let waits = part.makesShare(within: service.limits) || completing != nil && part.savesShare
+            let waits = part.makesShare(within: limits) || completing != nil && part.savesShare
             return waits ? nil : begin(part)
         }
         let late = begun.indices.filter { begun[$0] == nil }
@@ -104,7 +105,7 @@ struct SharedParts: Sendable {
     ) async -> Result<(part: RecordsRequest, links: [MadeLink]), FailureReason> {
         var part = part
         var links: [MadeLink] = []
-        for (name, root) in part.madeShares(within: service.limits) {
+        for (name, root) in part.madeShares(within: service.sharedWrites.limitsNow(service.limits)) {
             let secret = ShareLinkSecret.make()
             let hash = SHA256.hash(secret)
             switch await point(hash, to: part.key, root) {

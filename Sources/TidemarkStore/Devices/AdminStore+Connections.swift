@@ -31,13 +31,17 @@ extension AdminStore {
     }
 
     /// The most servers that are listed.
-    private static let serversMax = 10_000
+    static let serversMax = 10_000
+
+    /// The servers that are connected to the database, of all versions.
+    package func connectedServers() async throws(StorageError) -> [ListeningServer] {
+        try await storage.read(sql.notices.listeners(Self.serversMax)).compactMap(ListeningServer.init(connection:))
+    }
 
     /// The servers that are connected to the database and note devices, by the ``ListenerName/part(of:)`` of their names. A
     /// name is there as often as there are servers of that name.
     package func listeningServers() async throws(StorageError) -> [String] {
-        try await storage.read(sql.notices.listeners((ListenerName.prefix, Self.serversMax)))
-            .map { String($0.dropFirst(ListenerName.prefix.count)) }
+        try await connectedServers().map(\.name).filter { !$0.isEmpty }.sorted()
     }
 
     /// Asks all servers to write down what they know of devices. They answer by notices.

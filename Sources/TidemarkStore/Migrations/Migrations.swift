@@ -19,6 +19,9 @@ package enum Migrations {
             sql: String(decoding: step.file, as: UTF8.self))
     }
 
+    /// The number of the step since which hierarchies can be shared. A server that does not know it opens the whole zone.
+    package static let hierarchies = 47
+
     private static let steps: [(name: String, checksum: String, file: [UInt8])] = [
         (
             "0001_create_store", "a4c9be460a7cb10b00ec2e7423cf3543788b1d241a970227badb59d1d2ac7265",
@@ -205,7 +208,7 @@ package enum Migrations {
             PackageResources._046_end_accounts_sql
         ),
         (
-            "0047_create_share_records", "adcea4e9e9ca0d72cb8ffd8a3481d1cfaf6a4a278b5f0f04af56e484f7b41f7f",
+            "0047_create_share_records", "19ef42ceefb98f4dd7537613c6e6b96858977811af5442f5d22a6df6eefd5bb3",
             PackageResources._047_create_share_records_sql
         ),
     ]

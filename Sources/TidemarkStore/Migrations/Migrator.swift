@@ -210,6 +210,17 @@ struct MigrationStatements: Sendable {
         .read, "migration_list",
         "SELECT checksum FROM schema_migration ORDER BY number")
 
+    /// Whether one run has made the database up to a step, or both the step and the start of PostgreSQL were an hour ago.
+    let settled = DeclaredStatement<Int, Bool>(
+        .read, "migration_settled",
+        """
+        SELECT coalesce(
+                   step.applied_at - first.applied_at < interval '2 minutes'
+                   OR greatest(step.applied_at, pg_postmaster_start_time()) < now() - interval '1 hour', false) AS settled
+          FROM schema_migration step, schema_migration first
+         WHERE step.number = \(\.self) AND first.number = 1
+        """)
+
     let steps = DeclaredStatement<Void, MigrationStep.Applied>(
         .read, "migration_steps",
         """

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TidemarkDomain
 internal import TidemarkPostgres
 package import TidemarkService
 package import TidemarkSockets
@@ -37,37 +36,17 @@ struct NoticeStatements: Sendable {
           FROM unnest(\(\.self)) AS k (payload)
         """)
 
-    /// The connections of this database whose names begin so. Every role sees these names.
-    let listeners = DeclaredStatement<(prefix: String, countMax: Int), String>(
+    /// The names of servers' connections to this database, and of others whose names begin so. Every role sees them.
+    let listeners = DeclaredStatement<Int, String>(
         .read, "admin_listening_servers",
         """
         SELECT application_name FROM pg_stat_activity
-         WHERE datname = current_database() AND starts_with(application_name, \(\.prefix))
-         ORDER BY application_name LIMIT \(\.countMax)
+         WHERE datname = current_database()
+           AND (starts_with(application_name, '\(ListenerName.prefix)')
+                OR starts_with(application_name, '\(ListenerName.oldPrefix)'))
+         ORDER BY application_name LIMIT \(\.self)
         """
     ) { row throws(PostgresError) in try row["application_name"] }
-}
-
-/// How the database names the connection on which a server hears others. By it operators' commands find the servers that
-/// serve now (R-965).
-package enum ListenerName {
-    static let prefix = "tidemark server "
-    /// PostgreSQL cuts longer names.
-    private static let bytesMax = 63
-    /// How much is kept of a server's name that is too long. Its hash follows.
-    private static let beginningBytes = 30
-
-    /// What follows the prefix: the server's name, or its beginning and a hash.
-    package static func part(of server: String) -> String {
-        guard server.utf8.count > bytesMax - prefix.utf8.count else { return server }
-        let beginning = String(decoding: server.utf8.prefix(beginningBytes), as: UTF8.self)
-        return beginning + "~" + String(ChangeToken.nameMark(of: server), radix: 16)
-    }
-
-    /// A URL by which the server's connection has its name, whatever name the operator gives others.
-    static func naming(_ server: String, in url: String) -> String {
-        PostgresURL.replacing(["application_name": prefix + part(of: server)], in: url) ?? url
-    }
 }
 
 /// Receives the notices of all servers, on a connection of its own that is reopened when it breaks.
@@ -78,7 +57,7 @@ package final class NoticeListener: Sendable {
     ///   - onNotices: called on the loop.
     ///   - onListening: called on the loop when the listener is connected, at first and after every gap. Hints may have
     ///     been lost before, so check everything (I-4).
-    ///   - server: the server that listens, as operators know it. Nil: none that notes devices.
+    ///   - server: the server that listens, as operators know it; empty: one that notes no devices. Nil: it is no server.
     package init(
         url: String, loop: EventLoop, server: String? = nil, onNotices: @escaping @Sendable ([ServerNotice]) -> Void,
         onListening: @escaping @Sendable () -> Void

@@ -40,11 +40,12 @@ struct SharedFeedStatements: Sendable {
         "\(accessBegin(of: user)) IS NOT NULL"
     }
 
-    /// The number of the change that gave the access; null: there is none. With several shares of one zone it is that of the
-    /// first: the zone is there as long as one of them is (R-321).
+    /// The number of the change with which the access began; null: there is none. With several shares of one zone the access
+    /// goes on as long as one of them is there (R-321), so it may have begun in one that has ended. See
+    /// `Participant.begunNumber`.
     private static func accessBegin<Input>(of user: SQL<Input>) -> SQL<Input> {
         """
-        (SELECT min(p.accepted_number) FROM (\(livingShares)) AS s
+        (SELECT min(coalesce(p.begun_number, p.accepted_number)) FROM (\(livingShares)) AS s
           CROSS JOIN LATERAL (\(row(of: user))) AS p
           WHERE p.status = 2 AND p.accepted_number IS NOT NULL
             AND CASE p.role WHEN 4 THEN s.public_permission ELSE p.permission END > 1)
@@ -58,7 +59,7 @@ struct SharedFeedStatements: Sendable {
 
     private static func row<Input>(of user: SQL<Input>) -> SQL<Input> {
         """
-        SELECT role, permission, status, accepted_number FROM share_participant
+        SELECT role, permission, status, accepted_number, begun_number FROM share_participant
                         WHERE database_id = s.database_id AND zone_id = s.zone_id AND share_number = s.number
                           AND user_id BETWEEN \(user) AND \(user) ORDER BY user_id LIMIT 1
         """

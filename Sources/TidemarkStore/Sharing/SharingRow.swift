@@ -59,7 +59,7 @@ struct SharingRow {
             id: id, user: try row["user_id"], address: try row["address"], linkSecret: try row["link_secret"],
             role: try code(try row["role"]), permission: try code(try row["permission"]),
             status: try code(try row["status"]), acceptedNumber: try row["accepted_number"],
-            endedNumber: try row["ended_number"], addedAt: try row["added_at"],
+            begunNumber: try row["begun_number"], endedNumber: try row["ended_number"], addedAt: try row["added_at"],
             isApprovedRequester: try row["is_approved_requester"])
     }
 

@@ -53,8 +53,8 @@ struct SharingStatements: Sendable {
             """
             SELECT k.ordinal, z.id AS zone_id, d.user_id AS owner_id, l.secret, s.number AS share_number,
                    s.ended_number AS share_ended_number, s.public_permission, s.allows_requests, s.record_name, p.id,
-                   p.user_id, p.address, p.link_secret, p.role, p.permission, p.status, p.accepted_number, p.ended_number,
-                   p.added_at, p.is_approved_requester, s.root_name, s.root_secret\(names)
+                   p.user_id, p.address, p.link_secret, p.role, p.permission, p.status, p.accepted_number, p.begun_number,
+                   p.ended_number, p.added_at, p.is_approved_requester, s.root_name, s.root_secret\(names)
               FROM unnest(\(zones, \.database), \(zones, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
              CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
              CROSS JOIN LATERAL (
@@ -117,15 +117,15 @@ struct SharingStatements: Sendable {
 
     /// With those who have asked for access, who have no ID: their status is 4, or 5 if they are blocked.
     private static let allParticipants: SQL<[ZoneKey]> = """
-        (SELECT id, user_id, address, link_secret, role, permission, status, accepted_number, ended_number, added_at,
-                is_approved_requester
+        (SELECT id, user_id, address, link_secret, role, permission, status, accepted_number, begun_number, ended_number,
+                added_at, is_approved_requester
            FROM share_participant
           WHERE database_id = k.database_id AND zone_id = z.id AND share_number BETWEEN s.number AND s.number
             AND s.ended_number IS NULL
           ORDER BY share_number OFFSET 0)
          UNION ALL
         (SELECT NULL, user_id, NULL, NULL, NULL, NULL, CASE WHEN is_blocked THEN 5::smallint ELSE 4::smallint END, NULL,
-                NULL, requested_at, false
+                NULL, NULL, requested_at, false
            FROM share_requester
           WHERE database_id = k.database_id AND zone_id = z.id AND share_number BETWEEN s.number AND s.number
             AND s.ended_number IS NULL
@@ -215,22 +215,22 @@ struct SharingStatements: Sendable {
         .write, "write_participants",
         """
         INSERT INTO share_participant (database_id, zone_id, share_number, id, user_id, address, link_secret, role,
-                                       permission, status, accepted_number, ended_number, added_at,
+                                       permission, status, accepted_number, begun_number, ended_number, added_at,
                                        is_approved_requester)
         SELECT \(\.database), \(\.zone), \(\.share), k.id, k.user_id, k.address, k.link_secret, k.role, k.permission,
-               k.status, k.accepted_number, k.ended_number, k.added_at, k.is_approved <> 0
+               k.status, k.accepted_number, k.begun_number, k.ended_number, k.added_at, k.is_approved <> 0
           FROM unnest(\(\.participants, \.id), \(\.participants, \.user), \(\.participants, \.address),
                       \(\.participants, \.linkSecret), \(\.participants, \.roleCode),
                       \(\.participants, \.permissionCode), \(\.participants, \.statusCode),
-                      \(\.participants, \.acceptedNumber), \(\.participants, \.endedNumber), \(\.participants, \.addedAt),
-                      \(\.participants, \.approvedCode))
-               AS k (id, user_id, address, link_secret, role, permission, status, accepted_number, ended_number, added_at,
-                     is_approved)
+                      \(\.participants, \.acceptedNumber), \(\.participants, \.begunNumber),
+                      \(\.participants, \.endedNumber), \(\.participants, \.addedAt), \(\.participants, \.approvedCode))
+               AS k (id, user_id, address, link_secret, role, permission, status, accepted_number, begun_number,
+                     ended_number, added_at, is_approved)
             ON CONFLICT (database_id, zone_id, share_number, id) DO UPDATE
            SET user_id = excluded.user_id, address = excluded.address, link_secret = excluded.link_secret,
                role = excluded.role, permission = excluded.permission, status = excluded.status,
-               accepted_number = excluded.accepted_number, ended_number = excluded.ended_number, added_at = excluded.added_at,
-               is_approved_requester = excluded.is_approved_requester
+               accepted_number = excluded.accepted_number, begun_number = excluded.begun_number,
+               ended_number = excluded.ended_number, added_at = excluded.added_at, is_approved_requester = excluded.is_approved_requester
         """)
 
     let dropRequests = DeclaredStatement<(rows: SharingWrite, users: [UserID]), Void>(

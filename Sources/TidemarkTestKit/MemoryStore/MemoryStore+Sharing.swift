@@ -247,10 +247,7 @@ extension MemoryTables {
             guard let sharing = sharing(of: zone, .access(of: [user])), sharing.admits(user),
                 !sharing.livingShares.isEmpty
             else { continue }
-            // As long as the user takes part in one share of the zone, the zone is there.
-            let access = ShareAccess(of: user, in: sharing)
-            begins[zone] = sharing.livingShares.filter { access.takesPart(in: $0.number) }
-                .compactMap { sharing.participants[$0.number]?.values.first { $0.user == user }?.acceptedNumber }.min()
+            begins[zone] = ShareAccess(of: user, in: sharing).begunNumber
         }
         return begins
     }

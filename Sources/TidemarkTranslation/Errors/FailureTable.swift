@@ -43,7 +43,7 @@ extension FailureReason {
             FailureLine(.invalidArguments)
         case .recordExists, .recordChanged: FailureLine(.serverRecordChanged)
         case .requestForgotten: FailureLine(.serverResponseLost)
-        case .zoneScopeFixed, .hierarchiesUnavailable, .zoneIsShared: FailureLine(.serverRejectedRequest)
+        case .zoneScopeFixed, .zoneIsShared: FailureLine(.serverRejectedRequest)
         case .tokenExpired: FailureLine(.changeTokenExpired)
         case .batchFailed: FailureLine(.batchRequestFailed)
         case .zoneBusy, .tooMuchAtOnce: FailureLine(.zoneBusy, retryAfter: 1)
@@ -64,6 +64,7 @@ extension FailureReason {
         case .assetModified: FailureLine(.assetFileModified)
         case .assetsFull, .quotaExceeded: FailureLine(.quotaExceeded)
         case .uploadsFull: FailureLine(.zoneBusy, retryAfter: 3)
+        case .hierarchiesUnavailable: FailureLine(.zoneBusy, retryAfter: 5)
         // An operator gave the wrong key, which `Keys` logs. Nothing is wrong with what was sent.
         case .masterKeyWrong: FailureLine(.internalError)
         case .assetsUnavailable, .keysUnavailable, .encryptionModeDiffers:

@@ -46,6 +46,8 @@ struct DevServer {
             configuration.admin.addresses = SocketAddress(numericHost: loopback, port: 0).map { [$0] } ?? []
             // A developer who asks why a device is behind does not wait a minute.
             configuration.deviceInterval = .seconds(2)
+            // No other server has this database.
+            configuration.olderServers.quiet = .zero
             return configuration
         }
         let host = hosts.first ?? loopback

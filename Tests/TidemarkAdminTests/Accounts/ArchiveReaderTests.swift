@@ -4,6 +4,7 @@ import Foundation
 import Testing
 import TidemarkDomain
 import TidemarkFields
+import TidemarkPostgres
 import TidemarkService
 import TidemarkStore
 import TidemarkTestSupport
@@ -151,6 +152,31 @@ import TidemarkTestSupport
             let replaced = try await place.perform(
                 "accounts", "import", "alice", "-", "--replace", "--yes", input: exported)
             #expect(replaced.status == .ok && replaced.terminal.messages.contains("0 shares, skipped 2"))
+        }
+    }
+
+    @Test func `R-999: beside an older server an import shares no hierarchy, and shares it when it is repeated`()
+        async throws
+    {
+        try await AdminPlace.run { place in
+            _ = try await place.user("alice")
+            let input = try Self.hierarchies(rootOfSecond: "r")
+            let url = try #require(
+                PostgresURL.replacing(["application_name": "tidemark server old/1"], in: place.url))
+            let older = try PostgresPool(url: url, connections: 1, loop: place.loop)
+            let lease = try await older.acquire()
+            let refused = try await place.perform("accounts", "import", "alice", "-", input: input)
+            let (status, messages) = (refused.status, refused.terminal.messages)
+            #expect(status == .failedCheck && messages.contains("4 records"), "\(messages)")
+            #expect(messages.contains("An older server still serves this database"), "\(messages)")
+            #expect(messages.contains("0 shares") && messages.contains("refused 2."), "\(messages)")
+            older.release(lease)
+            await older.stop()
+            try await eventually(within: .seconds(60)) {
+                try await place.storage.olderServers().servers.isEmpty
+            }
+            let repeated = try await place.perform("accounts", "import", "alice", "-", input: input)
+            #expect(repeated.status == .ok && repeated.terminal.messages.contains("2 shares"))
         }
     }
 

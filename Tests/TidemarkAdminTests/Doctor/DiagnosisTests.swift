@@ -76,6 +76,24 @@ import TidemarkDomain
         #expect(Diagnosis.findings(of: sums(tombstoneSum: 0)).map(\.code) == [.zoneBytes])
     }
 
+    @Test func `R-999: servers of an older version are found, with their names`() {
+        func found(_ counts: Int?...) -> [DoctorFinding] {
+            let servers = counts.enumerated().map { ListeningServer(name: "host/\($0)", migrationCount: $1) }
+            return Diagnosis.findings(of: servers, known: 50)
+        }
+        #expect(found() == [] && found(50, 50) == [] && found(51, 50) == [])
+        let one = found(50, 49)
+        #expect(one.map(\.code) == [.serversMixed] && one.map(\.severity) == [.warning])
+        #expect(one[0].text.contains("host/1.") && !one[0].text.contains("host/0") && !one[0].text.contains("shared"))
+        #expect(found(50, nil)[0].text.contains("no part of a zone can be shared"))
+        #expect(found(50, 46)[0].text.contains("no part of a zone can be shared"))
+        let nobody = Diagnosis.findings(of: [ListeningServer(name: "", migrationCount: 1)], known: 50)
+        #expect(nobody[0].text.contains("one without a name"))
+        let many = Diagnosis.findings(
+            of: (0..<30).map { ListeningServer(name: "host/\($0)", migrationCount: nil) }, known: 50)
+        #expect(many.count == 1 && many[0].text.contains(" and 20 more"))
+    }
+
     @Test func `R-870: clocks that differ by more than two seconds are found, on both sides`() {
         for there: Int64 in [8_000, 10_000, 11_000, 13_000] {
             #expect(Diagnosis.clock(here: 10_000...11_000, there: there) == [])

@@ -16,13 +16,41 @@ struct HierarchiesTests {
         zone.ask(alice, save("c", parent: .set("b")))
     }
 
-    @Test func `R-977: until the limit allows them, hierarchies are refused`() {
-        var zone = TestZone()
+    @Test mutating func `R-977: several hierarchies of a zone are shared, each with its own root, up to a limit`() {
+        zone.limits.hierarchiesMax = 2
+        #expect(zone.share("a", as: "S") == [nil, nil])
+        #expect(zone.share("x", as: "T") == [nil, nil])
+        #expect(zone.share("l", as: "U") == [.tooManyHierarchies, .batchFailed])
+        #expect(zone.sharing.rootShareNames == ["a": "S", "x": "T"])
+        #expect(zone.ask(alice, deleting: ["S"]) == [nil])
+        #expect(zone.share("l", as: "U") == [nil, nil])
+        #expect(zone.sharing.rootShareNames == ["l": "U", "x": "T"])
+    }
+
+    @Test mutating func `R-999: no share of a hierarchy is made beside an older server, and those there are served`() {
+        #expect(zone.share("a", as: "S", with: bob) == [nil, nil])
         zone.limits.servesHierarchies = false
-        zone.ask(alice, save("a"))
-        #expect(
-            zone.ask(alice, hierarchySave("S", root: "a"), zone.saveAgain("a"), policy: .changedKeys)
-                == [.hierarchiesUnavailable, nil])
+        let before = zone.records["x"]?.changeNumber
+        #expect(zone.share("x", as: "T") == [.hierarchiesUnavailable, .batchFailed])
+        #expect(zone.records["x"]?.changeNumber == before && zone.living("T") == nil && zone.cover(of: "y") == nil)
+        // The share that is there changes, its records are kept right, and it ends.
+        #expect(zone.ask(alice, hierarchySave("S", root: "a", tag: zone.tag("S"), public: .readOnly)) == [nil])
+        #expect(zone.ask(alice, save("n", parent: .set("c"))) == [nil])
+        #expect(zone.cover(of: "n") != nil && zone.wronglyCovered == [])
+        zone.limits.servesHierarchies = true
+        #expect(zone.share("x", as: "T", with: bob) == [nil, nil])
+    }
+
+    @Test mutating func `R-999: a hierarchy that could not be shared a moment ago has no link, and is tried again`() {
+        func first(_ secret: [UInt8]) -> RecordSave {
+            let said = ShareSave(recordName: "S", rootName: "a", tag: nil)
+            return RecordSave(
+                name: "S", type: Share.recordType, tag: nil, fields: FieldMap(), parent: .unchanged, share: said,
+                freshSecret: secret)
+        }
+        let again = zone.saveAgain("a")
+        #expect(zone.ask(alice, first([]), again) == [.hierarchiesUnavailable, .batchFailed])
+        #expect(zone.ask(alice, first([1]), again) == [nil, nil])
     }
 
     @Test mutating func `R-301: the first save has the root, which gets a new version with its share`() {

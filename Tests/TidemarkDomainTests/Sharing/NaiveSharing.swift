@@ -124,8 +124,8 @@ struct NaiveSharing {
 
     mutating func save(_ save: Save) -> FailureReason? {
         if save.isInShared, !isIn(save.user) { return .zoneNotFound }
-        if save.isMisnamed { return .hierarchiesUnavailable }
         if (save.lines ?? []).contains(where: \.isVoid) { return .participantInvalid }
+        if save.isMisnamed { return .hierarchiesUnavailable }
         if !mayManage(save.user) { return .notShareAdministrator }
         if let reason = conflict(save) { return reason }
         var next = party ?? Party()

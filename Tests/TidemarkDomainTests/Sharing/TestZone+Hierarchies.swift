@@ -17,11 +17,7 @@ func hierarchySave(
 
 /// A zone of Alice's, of which hierarchies are shared.
 extension TestZone {
-    static func ofHierarchies() -> TestZone {
-        var zone = TestZone()
-        zone.limits.servesHierarchies = true
-        return zone
-    }
+    static func ofHierarchies() -> TestZone { TestZone() }
 
     // MARK: What a store does
 

@@ -19,6 +19,34 @@ import TidemarkTestSupport
         name: "S", type: Share.recordType, tag: nil, fields: FieldMap(), parent: .unchanged,
         share: ShareSave(recordName: "S", rootName: "a", tag: nil))
 
+    @Test func `R-999: while hierarchies are not shared, no loop of a server does so or makes links for it`() throws {
+        let fixture = try ServiceFixture()
+        let shared = SharedWrites()
+        let services = (0..<2).map { _ in fixture.server(sharedWrites: shared) }
+        try fixture.scheduler.simulate { () async throws in
+            var counter: UInt64 = 0
+            func share(at service: CloudService) async throws -> [FailureReason?] {
+                counter += 1
+                let request = RecordsRequest(
+                    id: RequestID(Self.device, counter), key: fixture.key(), saves: [Self.share, Self.save("a")],
+                    deletes: [], policy: .allKeys, isAtomic: false, user: fixture.identity.user,
+                    access: .owner(fixture.identity.user))
+                return try await service.modify(request).get().saves.map { save in
+                    if case .failed(let failure) = save { failure.reason } else { nil }
+                }
+            }
+            shared.serveHierarchies(false)
+            // More often than a zone has links that no share has taken.
+            for _ in 0..<Limits().untakenLinksMax {
+                for service in services {
+                    #expect(try await share(at: service) == [.hierarchiesUnavailable, .batchFailed])
+                }
+            }
+            shared.serveHierarchies(true)
+            #expect(try await share(at: services[1]) == [nil, nil])
+        }
+    }
+
     /// a > b > c, b > d; and x. The hierarchy of a is shared, and a transaction without a place reads one relative.
     @Test func `R-776, R-978: what is below a record that moves takes a place, and is looked at elsewhere`() throws {
         var settings = WriteSettings()

@@ -54,7 +54,43 @@ import TidemarkTestSupport
         let long = String(repeating: "h", count: 70)
         let names = (1...9).map { ListenerName.part(of: "\(long)/\($0)") }
         #expect(Set(names).count == 9)
-        #expect(names.allSatisfy { (ListenerName.prefix + $0).utf8.count <= 63 && $0.hasPrefix("hhhhhhhhhh") })
+        #expect(names.allSatisfy { $0.hasPrefix("hhhhhhhhhh") })
+        // Also after very many more migrations.
+        for name in names + ["host/7", whole] {
+            #expect(ListenerName.whole(name, migrationCount: 999_999).utf8.count <= 63)
+            let server = ListeningServer(connection: ListenerName.whole(name))
+            #expect(server == ListeningServer(name: name, migrationCount: Migrations.all.count))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("tidemark server host/7", "host/7", nil), ("tidemark server a b", "a b", nil),
+            ("tidemark/47 host/7", "host/7", 47),
+            ("tidemark/47", "", 47), ("tidemark/48 server é/1", "server é/1", 48), ("tidemark/46 a", "a", 46),
+            ("tidemark/0 a", "a", 0),
+        ] as [(String, String, Int?)])
+    func `R-999: the name of a server's connection tells how many migrations it knows`(
+        _ connection: String, _ name: String, _ count: Int?
+    ) {
+        let server = ListeningServer(connection: connection)
+        #expect(server == ListeningServer(name: name, migrationCount: count))
+        for number in [1, 46, 47, 48, 49] {
+            #expect(server?.isOlder(than: number) == ((count ?? 0) < number), "\(number)")
+        }
+    }
+
+    @Test(arguments: [
+        "", "tidemark", "tidemark-migrate", "tidemark/", "tidemark/ 47", "tidemark/x host/7", "tidemark/-1 host/7",
+        "tidemark/47host/7", "tidemark/99999999999999999999 host/7", "tidemark/４７ host/7", "prod", "Tidemark/47 a",
+        "tidemark serverless",
+    ])
+    func `R-999: other connections are no servers`(_ connection: String) {
+        #expect(ListeningServer(connection: connection) == nil)
+    }
+
+    @Test func `R-999: hierarchies came with the migration that makes the rows of shares' records`() {
+        #expect(Migrations.all[Migrations.hierarchies - 1].name == "0047_create_share_records")
     }
 
     @Test(arguments: [[:], ["application_name": "prod"]])
@@ -69,7 +105,7 @@ import TidemarkTestSupport
             let long = String(repeating: "h", count: 64) + "/1"
             var listeners: [NoticeListener] = []
             let (listening, listens) = AsyncStream.makeStream(of: Void.self)
-            for server in ["b/2", "a/1", "a/1", long, nil] {
+            for server in ["b/2", "a/1", "a/1", long, "", nil] {
                 listeners.append(
                     try NoticeListener(
                         url: try #require(url), loop: fixture.loop, server: server, onNotices: { _ in },
@@ -79,6 +115,10 @@ import TidemarkTestSupport
             for _ in listeners { _ = await connected.next() }
             let servers = try await store.listeningServers()
             #expect(Set(servers) == ["a/1", "b/2", ListenerName.part(of: long)] && servers.count == 4)
+            let all = try await store.connectedServers()
+            #expect(all.count == 5 && all.contains { $0.name.isEmpty })
+            #expect(all.allSatisfy { $0.migrationCount == Migrations.all.count })
+            #expect(try await storage.olderServers() == OlderServersSight(servers: [], isSettled: true))
             for listener in listeners { listener.stop() }
             try await eventually(within: .seconds(60)) { try await store.listeningServers().isEmpty }
             await storage.stop()

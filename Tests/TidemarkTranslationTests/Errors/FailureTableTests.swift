@@ -42,7 +42,7 @@ import TidemarkWire
         (.sortInvalid, .invalidArguments), (.cursorInvalid, .invalidArguments), (.zoneRequired, .invalidArguments),
         (.queryTooSlow, .limitExceeded), (.tooMuchAtOnce, .zoneBusy), (.tooMuchStored, .limitExceeded),
         (.zoneNotShareable, .invalidArguments), (.shareInvalid, .invalidArguments),
-        (.hierarchiesUnavailable, .serverRejectedRequest),
+        (.hierarchiesUnavailable, .zoneBusy),
         (.zoneIsShared, .serverRejectedRequest), (.alreadyShared, .alreadyShared),
         (.shareRootMissing, .invalidArguments),
         (.zoneHasHierarchies, .invalidArguments), (.hierarchyTooLarge, .limitExceeded),

@@ -29,6 +29,8 @@ struct HierarchyHistory {
     private var dead: [String] = []
     /// How often the set of shares changed in which each user takes part, or the zone began anew: their tokens expire with it.
     private var views: [String: Int] = [:]
+    /// How often each user has lost their last share of the zone, or the zone ended.
+    private var losses: [String: Int] = [:]
     /// How often each kind of answer was given.
     private(set) var tally: [String: Int] = [:]
 
@@ -60,6 +62,9 @@ struct HierarchyHistory {
         for person in Self.people where before.parts(of: person) != model.parts(of: person) {
             views[person, default: 0] += 1
         }
+        for person in Self.people where before.hasAccess(person) && !model.hasAccess(person) {
+            losses[person, default: 0] += 1
+        }
         watch.learn(model, Self.people)
         if let difference { return difference }
         for person in Self.people {
@@ -82,7 +87,7 @@ struct HierarchyHistory {
 
     private mutating func judge(_ person: String, _ device: Int) throws -> String? {
         guard var replica = replicas[person]?[device] else { return nil }
-        let fault = try replica.finish(inView: views[person] ?? 0)
+        let fault = try replica.finish(inView: views[person] ?? 0, losses: losses[person] ?? 0)
         replicas[person]?[device] = replica
         if let fault { return "device \(device) of \(person): \(fault)" }
         if let name = watch.secret(in: replica.client, of: person) { return "\(person) was told of \(name)" }
@@ -184,7 +189,7 @@ struct HierarchyHistory {
         let person = random.pick(Self.people)
         let device = Int.random(in: 0..<Self.devicesOfEach, using: &random)
         guard var replica = replicas[person]?[device] else { return nil }
-        let fault = try replica.step(inView: views[person] ?? 0)
+        let fault = try replica.step(inView: views[person] ?? 0, losses: losses[person] ?? 0)
         replicas[person]?[device] = replica
         return fault.map { "device \(device) of \(person): \($0)" }
     }
@@ -382,6 +387,7 @@ struct HierarchyHistory {
         (tags, links, dead) = ([:], [:], [])
         // also the owner's tokens are of the zone that was.
         views[NaiveHierarchies.owner, default: 0] += 1
+        losses[NaiveHierarchies.owner, default: 0] += 1
         try owner.deleteZone(HierarchyRequests.zoneName)
         try owner.makeZone(HierarchyRequests.zoneName)
         note("zone ended")

@@ -29,6 +29,8 @@ struct HierarchyReplica {
     private var listHasMore = true
     /// The view in which the fetch began whose token is here.
     private var lastView = 0
+    /// How often the user had lost the zone when the list was last read to its end.
+    private var lastLosses = 0
     /// Whether a token has expired, so that ends are asked for with the first page.
     private var wasExpired = false
     /// What comes in a fetch from the beginning, which replaces what is here.
@@ -42,22 +44,26 @@ struct HierarchyReplica {
 
     /// Asks for one page.
     ///
-    /// - Parameter view: another number for each set of shares in which the user takes part.
+    /// - Parameters:
+    ///   - view: another number for each set of shares in which the user takes part.
+    ///   - losses: how often the user has lost the zone.
     /// - Returns: what is wrong with the answer; nil: nothing.
-    mutating func step(inView view: Int) throws -> String? { isBehind ? try fetchZone(inView: view) : try fetchList() }
+    mutating func step(inView view: Int, losses: Int) throws -> String? {
+        isBehind ? try fetchZone(inView: view) : try fetchList(losses)
+    }
 
     /// Asks until there is nothing more.
-    mutating func finish(inView view: Int) throws -> String? {
+    mutating func finish(inView view: Int, losses: Int) throws -> String? {
         listHasMore = true
         // Bounded: a feed that does not end is a fault.
         for _ in 0..<2_000 {
             guard isBehind || listHasMore else { return nil }
-            if let fault = try step(inView: view) { return fault }
+            if let fault = try step(inView: view, losses: losses) { return fault }
         }
         return "the feed does not end"
     }
 
-    private mutating func fetchList() throws -> String? {
+    private mutating func fetchList(_ losses: Int) throws -> String? {
         var request = WireFetchDatabaseChanges()
         (request.database, request.token, request.limit) = (isOwner ? .private : .shared, listToken, 1)
         let answer = try client.ask(.fetchDatabaseChanges(request))
@@ -65,12 +71,15 @@ struct HierarchyReplica {
             return "the list: \(String(describing: answer))"
         }
         for end in page.ended where end.zone.name == HierarchyRequests.zoneName {
+            // an app drops what it has not sent to a zone that has ended.
+            if losses == lastLosses { return "the zone has ended, though the user was always in one of its shares" }
             (copies, fresh, zoneToken, isBehind, zone) = ([:], nil, [], false, nil)
         }
         for changed in page.changed where changed.name == HierarchyRequests.zoneName {
             (zone, isBehind) = (changed, true)
         }
         (listToken, listHasMore) = (page.token, page.moreComing)
+        if !listHasMore { lastLosses = losses }
         return nil
     }
 
