@@ -90,6 +90,7 @@ extension FailureReason {
         case .tooMuchShared: (Int64(limits.sharingRowsMax), "shares, participants and keys of zones per account")
         case .queryTooSlow: (Int64(limits.querySecondsMax), "seconds per query")
         case .hierarchyTooLarge: (Int64(limits.shareSubtreeMax), "records below one that is shared or moved")
+        case .tooManyParts: (Int64(limits.zonePartsMax), "shares of one zone per user")
         case .tooManyHierarchies: (Int64(limits.hierarchiesMax), "shares per zone")
         case .tooManyParticipants: (Int64(limits.participantsMax), "participants per share, with the owner")
         case .tooManyBlocked: (Int64(limits.blockedMax), "blocked identities per share")
@@ -200,6 +201,9 @@ extension FailureReason {
             "Too many records are below the record. Share or move smaller parts."
         case .tooManyHierarchies:
             "The zone has too many shares. Stop sharing some, or share records of another zone."
+        case .tooManyParts:
+            "The user takes part in too many shares of this zone. Leave some of them, or ask the owner to share a record above "
+                + "several of them."
         case .participantInvalid:
             "A participant is not valid. Look the person up again. Use the role privateUser or administrator, and the "
                 + "permission readOnly or readWrite."

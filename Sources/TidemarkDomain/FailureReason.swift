@@ -215,6 +215,8 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case hierarchyTooLarge = 115
     /// ``Limits/hierarchiesMax``.
     case tooManyHierarchies = 116
+    /// ``Limits/zonePartsMax``.
+    case tooManyParts = 117
     /// ``Limits/accountZonesMax``.
     case tooManyAccountZones = 120
 }

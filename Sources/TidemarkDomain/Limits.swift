@@ -154,6 +154,9 @@ package struct Limits: Sendable, Equatable {
     package var servesHierarchies = true
     /// Living shares of hierarchies in one zone. Each write there reads them. More: `tooManyHierarchies`.
     package var hierarchiesMax = 1_000
+    /// Shares of one zone in which one user takes part. Each page of the user's feed of the zone looks into each of
+    /// them. More: `tooManyParts` for who wants to accept another one.
+    package var zonePartsMax = 100
     /// Records that come under a share, or leave it, with one request: those below the records that it moves or shares. The
     /// zone's lock is held meanwhile. More: `hierarchyTooLarge`.
     package var shareSubtreeMax = 20_000

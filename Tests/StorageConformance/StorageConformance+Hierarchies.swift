@@ -347,17 +347,21 @@ struct HierarchyZone: Sendable {
         ])
     }
 
-    mutating func share(_ root: String, as name: String) async throws -> ShareNumber {
+    /// Of the URL of a share.
+    func secret(of name: String) -> [UInt8] { Array(name.utf8) + StorageConformance.secret }
+
+    /// - Parameter secret: of the URL that the root has; nil: it was never shared.
+    mutating func share(_ root: String, as name: String, secret: [UInt8]? = nil) async throws -> ShareNumber {
         let guest = ParticipantSave(id: StorageConformance.participant(1), person: .user(bob), permission: .readWrite)
         let said = ShareSave(recordName: name, rootName: root, tag: nil, participants: [guest])
         let save = RecordSave(
             name: name, type: Share.recordType, tag: nil, fields: FieldMap(), parent: .unchanged, share: said,
-            freshSecret: Array(name.utf8) + StorageConformance.secret)
+            freshSecret: self.secret(of: name))
         try await apply([save, self.save(root)])
         let sharing = try require(try await store.second.sharing(of: key, .whole), "the zone").sharing
         let share = try require(sharing.livingShare(named: name), "the share lives")
         try expectEqual(share.rootName, root, "its root")
-        try expectEqual(share.rootSecret, Array(name.utf8) + StorageConformance.secret, "its secret")
+        try expectEqual(share.rootSecret, secret ?? self.secret(of: name), "its secret")
         return share.number
     }
 

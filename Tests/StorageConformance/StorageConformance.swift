@@ -66,7 +66,7 @@ package enum StorageConformance {
         accounts + zones + records + causes + inventories + references + queries + locks + moments + zoneFeed
             + databaseFeed
             + subscriptions + schemas + choices + quotas + assets + keys + shares + shareRaces + sharedLists
-            + sharedFeeds + hierarchies + devices + closing
+            + sharedFeeds + hierarchies + sharePeople + devices + closing
     }
 }
 

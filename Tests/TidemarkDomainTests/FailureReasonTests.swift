@@ -33,11 +33,12 @@ import TidemarkDomain
         limits.accountZonesMax = 1_019
         limits.shareSubtreeMax = 1_020
         limits.hierarchiesMax = 1_021
+        limits.zonePartsMax = 1_022
         let reasons: [FailureReason] = [
             .recordTooLarge, .assetTooLarge, .tooManyItems, .requestTooLarge, .tooManyReferences, .cascadeTooLarge,
             .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys, .queryTooSlow, .tooMuchStored,
             .tooManyTargets, .tooManyParticipants, .tooManySharedZones, .tooManySharedZoneKeys, .tooMuchShared,
-            .tooManyBlocked, .tooManyAccountZones, .hierarchyTooLarge, .tooManyHierarchies,
+            .tooManyBlocked, .tooManyAccountZones, .hierarchyTooLarge, .tooManyHierarchies, .tooManyParts,
         ]
         for (index, reason) in reasons.enumerated() {
             let text = reason.text(within: limits)

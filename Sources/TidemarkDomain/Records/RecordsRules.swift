@@ -155,7 +155,8 @@ private struct ZoneNeeds {
 
     private mutating func takeDeletes(of request: RecordsRequest) {
         let deletesShare = request.deletesShare
-        if deletesShare { sharing = .whole }
+        // An end writes one row of the share, and whoever leaves has one row.
+        if deletesShare { sharing = sharing.and(.access(of: [])) }
         guard deletesShare, request.access.scope == .shared else {
             deletes += request.deletes
             return
@@ -169,7 +170,9 @@ private struct ZoneNeeds {
         if save.isOwnUser { userNames.append(save.name) } else { names.append(save.name) }
         if case .set(let parent) = save.parent { parents.append(parent) }
         // the public database has no shares.
-        if save.isShare, request.access.scope != .public { sharing = .whole }
+        if save.isShare, request.access.scope != .public {
+            sharing = sharing.and(.people(of: ShareChoice(names: [save.name]), and: []))
+        }
         if request.access.scope != .public {
             if let move = RecordMove(save, in: request.access.scope) { moves.append(move) }
             if let root = save.share?.rootName {

@@ -10,7 +10,8 @@ extension ZoneSnapshot {
     ///     database, what may be read is told by the shares of this snapshot.
     ///   - limits: once the fields hold `answerBytesMax` bytes, the remaining names are left out, so that an answer stays
     ///     bounded. They are left out, too, from the first record on that was read without its fields. At least one name
-    ///     is answered. The client asks for the rest.
+    ///     is answered. So are the names from the CKShare record on that is one too many (`sharesTogetherMax`), because each comes
+    ///     with all its people. The client asks for the rest.
     package func lookUp(
         _ names: [String], by access: RecordAccess, within limits: Limits
     ) -> [Result<RecordState, FailureReason>] {
@@ -19,13 +20,15 @@ extension ZoneSnapshot {
             return names.map { _ in .failure(.zoneNotFound) }
         }
         if let refusal { return names.map { _ in .failure(refusal) } }
-        var byteCount = 0
+        var (byteCount, shareCount) = (0, 0)
         var results: [Result<RecordState, FailureReason>] = []
         for name in names {
             let result = lookUp(name, by: access, within: limits)
             if case .success(let record) = result {
                 if !unread.isEmpty, unread[name] != nil { return results }
                 byteCount += record.fields.byteCount
+                if Share.isType(record.type) { shareCount += 1 }
+                if shareCount > max(1, limits.sharesTogetherMax) { return results }
             }
             if byteCount > limits.answerBytesMax, !results.isEmpty { return results }
             results.append(result)

@@ -127,14 +127,14 @@ extension ShareVisitor {
     package func requesting(
         in sharing: ZoneSharing?, at number: ChangeNumber, now: Timestamp, limits: Limits
     ) -> Result<SharingChanges?, FailureReason> {
-        precondition(sharing?.isWhole ?? true)
         guard let sharing else { return .success(nil) }
         switch sharing.entry(of: self)?.entry {
         case .owner: return .failure(.shareIsOwn)
         case .participant, .invited, .publicUser: return .failure(.alreadyInvited)
         case nil: break
         }
-        guard secret != nil, let share = sharing.share(for: self), share.allowsRequests,
+        guard secret != nil, let share = sharing.share(for: self), sharing.hasPeople(of: share.number),
+            share.allowsRequests,
             sharing.request(of: user, in: share.number) == nil,
             sharing.waitingCount(in: share.number) < limits.accessRequestsMax
         else { return .success(nil) }

@@ -23,9 +23,22 @@ package enum ShareAction: Sendable {
     /// What must be read to decide the action: the CKShare records with their shares.
     package func read(of key: ZoneKey) -> ZoneRead {
         var read = ZoneRead(key: key, recordNames: [Share.zoneWideName], parentNames: [], lives: [])
-        read.sharing = .whole
+        read.sharing = sharing
         read.action = self
         return read
+    }
+
+    private var sharing: SharingRead {
+        switch self {
+        // The parts of whoever accepts count.
+        case .accept(let visitor, _), .requestAccess(let visitor), .decline(let visitor):
+            .people(of: visitor.choice, and: [visitor.user])
+        case .leave(let user): .access(of: [user])
+        // Only an operator, or the end of an account, looks for people in all shares: ``Limits/sharingRowsMax`` bounds them.
+        case .remove, .forget: .whole
+        // The rows of an ended share stay as they are.
+        case .end: .access(of: [])
+        }
     }
 
     /// The CKShare records that it may change, and the roots of shares that it may end. Those of whole zones are read anyway.

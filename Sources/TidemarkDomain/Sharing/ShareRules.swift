@@ -30,7 +30,7 @@ package struct ShareSaveContext: Sendable {
     /// The database in which it is saved.
     package let scope: DatabaseScope
     package let zone: ZoneState
-    /// With all participants.
+    /// With all participants of the share that is saved.
     package let sharing: ZoneSharing
     package let user: UserID
     package let policy: SavePolicy
@@ -58,7 +58,6 @@ package struct ShareSaveContext: Sendable {
 extension ShareSave {
     /// Decides the save. Whether the share is made or changed is in ``SharePlan/current``.
     package func plan(in context: ShareSaveContext, limits: Limits) -> Result<SharePlan, FailureReason> {
-        precondition(context.sharing.isWhole)
         let access = ShareAccess(of: context.user, in: context.sharing)
         if context.scope == .shared, !access.isParticipant { return .failure(.zoneNotFound) }
         if let reason = refusal(in: context.scope, zoneNamed: context.zone.key.name, within: limits) {
@@ -66,6 +65,7 @@ extension ShareSave {
         }
         let current = context.sharing.livingShare(named: recordName)
         if current == nil, !mayBeMade(within: limits) { return .failure(.hierarchiesUnavailable) }
+        precondition(current.map { context.sharing.hasPeople(of: $0.number) } ?? true)
         precondition((current == nil) == (context.currentTag == nil), "a CKShare record and its share end together")
         guard access.mayChange(current?.number) else { return .failure(.notShareAdministrator) }
         if let reason = refusal(over: current, in: context) { return .failure(reason) }

@@ -11,11 +11,14 @@ package struct ShareVisitor: Sendable, Hashable {
     package let linkSecret: [UInt8]?
     /// The name of the CKShare record to which they come without a link; nil: of the whole zone.
     package let shareName: String?
+    /// The SHA-256 of the secret of the share's URL, by which the link was looked up; nil: none was.
+    package let linkHash: [UInt8]?
 
     package init(
         user: UserID, addresses: Set<String> = [], secret: [UInt8]? = nil, linkSecret: [UInt8]? = nil,
-        shareName: String? = nil
+        shareName: String? = nil, linkHash: [UInt8]? = nil
     ) {
+        self.linkHash = linkHash
         self.shareName = shareName
         self.user = user
         self.addresses = addresses
@@ -24,10 +27,12 @@ package struct ShareVisitor: Sendable, Hashable {
     }
 
     /// The same user, who comes with a URL.
-    package func bringing(_ key: ShareKey) -> ShareVisitor {
+    ///
+    /// - Parameter hash: by which the link was looked up.
+    package func bringing(_ key: ShareKey, foundBy hash: [UInt8]? = nil) -> ShareVisitor {
         switch key {
-        case .zone(let secret): ShareVisitor(user: user, addresses: addresses, secret: secret)
-        case .oneTime(let secret): ShareVisitor(user: user, addresses: addresses, linkSecret: secret)
+        case .zone(let secret): ShareVisitor(user: user, addresses: addresses, secret: secret, linkHash: hash)
+        case .oneTime(let secret): ShareVisitor(user: user, addresses: addresses, linkSecret: secret, linkHash: hash)
         }
     }
 
@@ -104,7 +109,8 @@ extension ZoneSharing {
     /// The same as a list of one or none. Each share is looked at, so that the time tells nothing of the secrets.
     func entryShares(of visitor: ShareVisitor) -> [Share] {
         if let linkSecret = visitor.linkSecret {
-            return livingShares.filter { row(ofLink: linkSecret, in: $0.number) != nil }
+            // NB: a share that was not asked for is not looked at. Of it the visitor's own row may be here.
+            return livingShares.filter { hasPeople(of: $0.number) && row(ofLink: linkSecret, in: $0.number) != nil }
         }
         if let secret = visitor.secret { return livingShares.filter { self.secret(of: $0) == secret } }
         if let name = visitor.shareName { return livingShare(named: name).map { [$0] } ?? [] }
@@ -139,19 +145,26 @@ extension ShareVisitor {
     /// Decides an acceptance.
     ///
     /// - Parameters:
-    ///   - sharing: of the zone, with all participants; nil if the zone is gone or the URL leads nowhere.
+    ///   - sharing: of the zone, with all participants of the share and all parts of the visitor; nil if the zone is gone or the
+    ///     URL leads nowhere.
     ///   - id: a random ID for the row of a public user.
     ///   - number: the number of the change, if it is one.
     package func accepting(
         in sharing: ZoneSharing?, as id: ParticipantID, at number: ChangeNumber, now: Timestamp, limits: Limits
     ) -> Result<ShareAcceptance, FailureReason> {
-        precondition(sharing?.isWhole ?? true)
         guard let sharing, let (share, entry) = sharing.entry(of: self) else { return .failure(.shareUnknown) }
+        precondition(sharing.hasPeople(of: share.number))
         let former = sharing.row(of: user, in: share.number)
         var changes = SharingChanges(share.number, at: number)
         switch entry {
         case .owner: return .failure(.shareIsOwn)
         case .participant: return .success(ShareAcceptance(changes: nil))
+        case .invited, .publicUser:
+            // each page of the user's feed looks into each of their shares.
+            if sharing.partCount(of: user) >= limits.zonePartsMax { return .failure(.tooManyParts) }
+        }
+        switch entry {
+        case .owner, .participant: break
         case .invited(let row):
             changes.updated = [row.accepted(by: user, at: number, since: sharing.accessBegin(of: user))]
             // The user has one row: the one that lives takes the place of the one that ended.
@@ -176,8 +189,9 @@ extension ShareVisitor {
     ///
     /// A one-time link that nobody took is declined by whoever has it.
     package func declining(in sharing: ZoneSharing?, at number: ChangeNumber) -> SharingChanges? {
-        precondition(sharing?.isWhole ?? true)
         guard let sharing, let share = sharing.share(for: self) else { return nil }
+        // Whoever brings no link and no address has one row.
+        precondition(sharing.hasPeople(of: share.number) || linkSecret == nil && addresses.isEmpty)
         let link = linkSecret.flatMap { sharing.row(ofLink: $0, in: share.number) }
         let rows = sharing.rows(of: share.number).filter { row in
             guard row.isLiving else { return false }

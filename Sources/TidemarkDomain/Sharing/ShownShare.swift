@@ -55,8 +55,8 @@ extension ZoneSharing {
     package func share(
         named recordName: String, shownTo viewer: UserID, invitedAs invitation: ParticipantID? = nil
     ) -> ShownShare? {
-        precondition(isWhole)
         guard let share = livingShare(named: recordName) else { return nil }
+        precondition(hasPeople(of: share.number))
         let shown = participants(of: share.number, shownTo: viewer, invitedAs: invitation)
         guard !shown.isEmpty else { return nil }
         let comesByLink = invitation.flatMap { participants[share.number]?[$0] }?.isUntakenLink ?? false

@@ -13,6 +13,8 @@ package struct ZoneSharing: Hashable, Sendable {
     /// Whether all participants of living shares were read; to be shown, those who have not ended. For the access of some
     /// users their own rows are enough. For a change of a share they are not.
     package let isWhole: Bool
+    /// Otherwise: the living shares of which all were read.
+    package private(set) var wholeShares: Set<ShareNumber>
     /// The names of the owner and of those who have accepted, as far as they have some. Empty unless the shares were
     /// read to be shown (``SharingRead/shown(to:)``).
     package let personNames: [UserID: PersonName]
@@ -22,7 +24,7 @@ package struct ZoneSharing: Hashable, Sendable {
     package init(
         owner: UserID, shares: [Share] = [], participants: [ShareNumber: [Participant]] = [:],
         requests: [ShareNumber: [AccessRequest]] = [:], secret: [UInt8]? = nil, isWhole: Bool = true,
-        personNames: [UserID: PersonName] = [:]
+        wholeShares: Set<ShareNumber> = [], personNames: [UserID: PersonName] = [:]
     ) {
         self.owner = owner
         self.shares = Dictionary(shares.map { ($0.number, $0) }) { _, last in last }
@@ -36,6 +38,7 @@ package struct ZoneSharing: Hashable, Sendable {
         }
         self.secret = secret
         self.isWhole = isWhole
+        self.wholeShares = wholeShares
         self.personNames = personNames
     }
 
@@ -102,6 +105,8 @@ package struct ZoneSharing: Hashable, Sendable {
         }
         if let share = changes.insertedShare ?? changes.updatedShare {
             sharing.shares[share.number] = share
+            // Of a share that is new all is known.
+            if changes.insertedShare != nil, !isWhole { sharing.wholeShares.insert(share.number) }
             if let secret = changes.insertedSecret {
                 if share.isOfHierarchy {
                     sharing.shares[share.number]?.rootSecret = secret
@@ -123,6 +128,14 @@ package struct ZoneSharing: Hashable, Sendable {
     }
 
     // MARK: For the rules
+
+    /// Whether all people of a living share were read.
+    package func hasPeople(of share: ShareNumber) -> Bool { isWhole || wholeShares.contains(share) }
+
+    /// In how many living shares the user takes part, if their parts in all of them were read.
+    func partCount(of user: UserID) -> Int {
+        shares.values.count { $0.isLiving && row(of: user, in: $0.number)?.hasAccepted ?? false }
+    }
 
     func rows(of share: ShareNumber) -> some Collection<Participant> {
         (participants[share] ?? [:]).values

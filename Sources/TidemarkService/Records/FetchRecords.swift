@@ -8,7 +8,7 @@ package struct RecordsLookup: Sendable {
     /// In the order of the names. Cut where the stored bytes pass `Limits.answerBytesMax`, but never empty for that
     /// reason. The client asks for the rest.
     package let records: [Result<RecordState, FailureReason>]
-    /// All shares of the zone, from the same snapshot, if its CKShare record was asked for.
+    /// The shares of the zone, if CKShare records are among these: with all people of those shares.
     package let sharing: ZoneSharing?
 
     package init(
@@ -47,7 +47,7 @@ extension CloudService {
         if wantsShare, case .failure(let reason) = await self.access(to: key, by: access) { return .failure(reason) }
         return await retry.run { () async throws(StorageError) in
             var sharing = SharingRead(for: access)
-            if wantsShare, let user = access.user { sharing = sharing.and(.shown(to: user)) }
+            if wantsShare, let user = access.user { sharing = sharing.and(.shown(to: user, of: .zoneWide)) }
             var snapshot = try await storage.records(
                 named: stored, in: key, bytesMax: limits.answerBytesMax, sharing: sharing)
             if snapshot.zone == nil, wantsShare, access.scope == .private {
@@ -58,7 +58,7 @@ extension CloudService {
             guard let zone = snapshot.zone else { return .failure(.zoneNotFound) }
             var shown = wantsShare ? snapshot.sharing : nil
             if zone.hasHierarchies, access.scope != .public {
-                shown = try await sharesOfHierarchies(in: &snapshot, shown, for: access)
+                shown = try await sharesOfHierarchies(in: &snapshot, among: names, shown, for: access)
             }
             return .success(
                 RecordsLookup(
@@ -69,17 +69,21 @@ extension CloudService {
     /// In a zone of which hierarchies are shared: roots say so, and CKShare records come with their shares. What is read after
     /// the records is newer, if anything: then the records have newer versions in the feed.
     ///
+    /// - Parameter names: as they were asked for. No more shares are read than an answer has.
     /// - Returns: the shares to be shown; nil: no CKShare record was found.
     private func sharesOfHierarchies(
-        in snapshot: inout ZoneSnapshot, _ shown: ZoneSharing?, for access: RecordAccess
+        in snapshot: inout ZoneSnapshot, among names: [String], _ shown: ZoneSharing?, for access: RecordAccess
     ) async throws(StorageError) -> ZoneSharing? {
         guard let user = access.user else { return shown }
-        let hasShare = snapshot.records.values.contains {
-            !$0.isDeleted && Share.isType($0.type) && access.mayShow($0, in: snapshot)
-        }
+        let shareNames = names.filter { name in
+            snapshot.records[name].map {
+                !$0.isDeleted && Share.isType($0.type) && access.mayShow($0, in: snapshot)
+            } ?? false
+        }.prefix(max(1, limits.sharesTogetherMax))
         var shown = shown
-        if hasShare, shown == nil {
-            shown = try await storage.sharings(of: [snapshot.key], .shown(to: user)).first?.sharing
+        if !shareNames.isEmpty {
+            let choice = ShareChoice(names: Set(shareNames)).union(.zoneWide)
+            shown = try await storage.sharings(of: [snapshot.key], .shown(to: user, of: choice)).first?.sharing
         }
         let sharing: ZoneSharing?
         if let known = shown ?? snapshot.sharing {
@@ -92,6 +96,11 @@ extension CloudService {
         }
         return shown
     }
+}
+
+extension ShareChoice {
+    /// The share of the whole zone.
+    fileprivate static let zoneWide = ShareChoice(names: [Share.zoneWideName])
 }
 
 extension RecordAccess {

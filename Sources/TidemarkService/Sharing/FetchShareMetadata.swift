@@ -45,7 +45,7 @@ extension CloudService {
             .success(try await storage.linkedZones(secretHashes: read.map(\.zoneHash), for: viewer))
         }
         return await linked.asyncFlatMap { zones in
-            let links = read.map { LinkedSecret(key: $0.key, zone: zones[$0.zoneHash]) }
+            let links = read.map { LinkedSecret(key: $0.key, hash: $0.zoneHash, zone: zones[$0.zoneHash]) }
             return await openable(among: links, for: visitor, askedBy: asker).asyncMap { openable in
                 await shareMetadata(of: links, openable, for: visitor, askedBy: asker)
             }
@@ -68,16 +68,18 @@ extension CloudService {
         for start in stride(from: 0, to: distinct.count, by: countMax) where !asker.hasLeft {
             let together = distinct[start...].prefix(countMax)
             let keys = Set(together.enumerated().map { $1.zoneKey(orNamed: "\($0)") }).sorted()
+            // One read for all of these links, also into one zone, and of it only the shares that they open.
+            let choice = ShareChoice(linkHashes: Set(together.map(\.hash)))
             let read: Result<[ZoneKey: ZoneSharing], FailureReason> = await retry.run {
                 () async throws(StorageError) in
-                let found = try await storage.sharings(of: keys, .shown(to: visitor.user))
+                let found = try await storage.sharings(of: keys, .linked(to: visitor.user, of: choice))
                 return .success(Dictionary(found.map { ($0.zone.key, $0.sharing) }) { $1 })
             }
             switch read {
             case .failure(let reason): return .failure(reason)
             case .success(let sharings):
                 openable.formUnion(
-                    together.filter { sharings[$0.zoneKey()]?.entry(of: visitor.bringing($0.key)) != nil })
+                    together.filter { sharings[$0.zoneKey()]?.entry(of: $0.brought(by: visitor)) != nil })
             }
         }
         return .success(openable)
@@ -151,7 +153,7 @@ extension CloudService {
         // As in `shareMetadata(ofLinks:for:)`.
         let link = ReadLink(secret ?? [])
         let zone = try await storage.linkedZone(secretHash: link.zoneHash, for: viewer)
-        return try await openedLink(LinkedSecret(key: link.key, zone: zone), for: visitor)
+        return try await openedLink(LinkedSecret(key: link.key, hash: link.zoneHash, zone: zone), for: visitor)
     }
 
     /// The visitor with the link, and the shares of the zone to which it leads, whether it opens them or not; nil: no zone.
@@ -162,23 +164,27 @@ extension CloudService {
     ) async throws(StorageError) -> (ShareVisitor, SharedZoneRead?) {
         let link = ReadLink(secret ?? [])
         let zone = try await storage.linkedZone(secretHash: link.zoneHash, for: viewer)
-        let linked = LinkedSecret(key: link.key, zone: zone)
-        let read = try await sharedZone(linked.zoneKey(), for: visitor.user, bytesMax: limits.recordBytesMax)
-        return (visitor.bringing(link.key), read)
+        let linked = LinkedSecret(key: link.key, hash: link.zoneHash, zone: zone)
+        let read = try await sharedZone(
+            linked.zoneKey(), for: visitor.user, linkHash: linked.hash, bytesMax: limits.recordBytesMax)
+        return (linked.brought(by: visitor), read)
     }
 
     /// The same for a link that was looked up.
     private func openedLink(
         _ link: LinkedSecret, for visitor: ShareVisitor
     ) async throws(StorageError) -> OpenedLink? {
-        let read = try await sharedZone(link.zoneKey(), for: visitor.user, bytesMax: limits.recordBytesMax)
+        let read = try await sharedZone(
+            link.zoneKey(), for: visitor.user, linkHash: link.hash, bytesMax: limits.recordBytesMax)
         // A link may lead to a zone that never took over its secret.
-        let visitor = visitor.bringing(link.key)
+        let visitor = link.brought(by: visitor)
         guard var read, var (share, entry) = read.sharing.entry(of: visitor) else { return nil }
         if share.isOfHierarchy {
             // Only somebody who may come to the share gets this far.
             let bytesMax = 2 * limits.recordBytesMax
-            guard let again = try await sharedZone(link.zoneKey(), of: share, for: visitor.user, bytesMax: bytesMax),
+            guard
+                let again = try await sharedZone(
+                    link.zoneKey(), of: share, for: visitor.user, linkHash: link.hash, bytesMax: bytesMax),
                 let now = again.sharing.entry(of: visitor), now.share.number == share.number
             else { return nil }
             (read, share, entry) = (again, now.share, now.entry)
@@ -190,8 +196,12 @@ extension CloudService {
 /// What a link that was looked up opens.
 private struct LinkedSecret: Hashable, Sendable {
     let key: ShareKey
+    /// By which it was looked up.
+    let hash: [UInt8]
     /// To which the link leads; nil: nowhere.
     let zone: ZoneKey?
+
+    func brought(by visitor: ShareVisitor) -> ShareVisitor { visitor.bringing(key, foundBy: hash) }
 
     /// The zone that is read. If the link leads nowhere: one in a database that nobody has.
     ///

@@ -147,16 +147,22 @@ extension RequestRouter {
         return (viewpoint, outcomes)
     }
 
-    /// Each may have a hundred participants, so a few are read at once.
+    /// Each share may have a hundred participants, so a few are read at once: of some zones, and in each of these as many
+    /// as one of hierarchies may have of them.
     private func showingShares(
         of names: Set<String>, in database: DatabaseID, named shareNames: Set<String>, for viewpoint: Viewpoint
     ) async throws(Refusal) -> Viewpoint {
         var (viewpoint, rest) = (viewpoint, names.sorted()[...])
+        let (sorted, countMax) = (shareNames.sorted(), max(1, limits.sharesTogetherMax))
         while !rest.isEmpty {
-            let together = Set(rest.prefix(limits.sharesTogetherMax))
-            rest = rest.dropFirst(limits.sharesTogetherMax)
-            let shares = try await service.shares(of: together, in: database, by: viewpoint.access).orRefusal()
-            viewpoint = try await showing(shares, named: shareNames, for: viewpoint)
+            let together = Set(rest.prefix(countMax))
+            rest = rest.dropFirst(countMax)
+            for start in stride(from: 0, to: sorted.count, by: countMax) {
+                let named = Set(sorted[start...].prefix(countMax))
+                let shares = try await service.shares(of: together, in: database, named: named, by: viewpoint.access)
+                    .orRefusal()
+                viewpoint = try await showing(shares, named: named, for: viewpoint)
+            }
         }
         return viewpoint
     }
@@ -170,7 +176,7 @@ extension RequestRouter {
         for (zone, sharing) in shares {
             let shown = sharing.shownShares(named: names, to: user)
             guard !shown.isEmpty else { continue }
-            viewpoint.shares[zone] = shown
+            viewpoint.shares[zone, default: [:]].merge(shown) { $1 }
             for share in shown.values { users.formUnion(share.users(besides: user)) }
         }
         return try await naming(users, for: viewpoint)

@@ -109,28 +109,23 @@ struct ZoneReads {
 
     /// Who may do what, as of the locks: nobody changes it before the transaction ends.
     private mutating func addSharing() {
-        let whole = reads.indices.filter { reads[$0].sharing.isWhole }
-        addShares(of: whole, isWhole: true) { keys, _ in sql.sharing.readWhole(keys) }
-        if !whole.isEmpty {
-            reading.add(sql.sharing.countRows(whole.map { reads[$0].key.database })) { found, row in
-                found.snapshots[whole[ordinal: row.ordinal]].sharingRowCount = Int(row.count)
+        let changing = reads.indices.filter { reads[$0].sharing.countsRows }
+        addShares(of: changing) { sql.sharing.readPeople(PeopleQuery($0, $1)) }
+        if !changing.isEmpty {
+            reading.add(sql.sharing.countRows(changing.map { reads[$0].key.database })) { found, row in
+                found.snapshots[changing[ordinal: row.ordinal]].sharingRowCount = Int(row.count)
             }
         }
-        let users = reads.map(\.sharing.users)
-        addShares(of: reads.indices.filter { !users[$0].isEmpty }, isWhole: false) { keys, places in
-            let wanted = places.enumerated().flatMap { index, place in
-                users[place].map { AccessQuery.WantedUser(place: Int32(index + 1), user: $0) }
-            }
-            return sql.sharing.readAccess(AccessQuery(zones: keys, users: wanted))
-        }
+        let others = reads.indices.filter { !reads[$0].sharing.countsRows && reads[$0].sharing != .nothing }
+        addShares(of: others) { sql.sharing.readAccess(AccessQuery($0, $1)) }
     }
 
-    private mutating func addShares(
-        of places: [Int], isWhole: Bool, _ call: ([ZoneKey], [Int]) -> Call<SharingRow>
-    ) {
+    private mutating func addShares(of places: [Int], _ call: ([ZoneKey], [SharingRead]) -> Call<SharingRow>) {
         guard !places.isEmpty else { return }
-        reading.add(call(places.map { reads[$0].key }, places)) { found, row in
-            found.sharing[places[ordinal: row.ordinal], default: SharingRows(isWhole: isWhole)].add(row)
+        let isWhole = reads.map(\.sharing.isWhole)
+        reading.add(call(places.map { reads[$0].key }, places.map { reads[$0].sharing })) { found, row in
+            let place = places[ordinal: row.ordinal]
+            found.sharing[place, default: SharingRows(isWhole: isWhole[place])].add(row)
         }
     }
 

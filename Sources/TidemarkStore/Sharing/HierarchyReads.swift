@@ -75,20 +75,13 @@ struct HierarchyReads {
         snapshot.cover()
     }
 
-    /// All participants are read if one may leave by deleting a CKShare record, or if the owner ends a share by that.
+    /// Whoever deletes a CKShare record needs no more: an end writes no people, and whoever leaves has a row of their own, which
+    /// is read with the access of each request in the shared database.
     private func readShares(
         of snapshot: inout ZoneSnapshot, _ read: ZoneRead, on connection: PostgresConnection
     ) async throws(PostgresError) {
-        if snapshot.sharing == nil {
-            snapshot.sharing = try await shares(.access(of: []), of: read.key, on: connection)
-        }
-        let deletes = Set(read.parentNames)
-        guard let sharing = snapshot.sharing, !sharing.isWhole,
-            sharing.hierarchies.contains(where: {
-                deletes.contains($0.recordName) || $0.rootName.map(deletes.contains) ?? false
-            })
-        else { return }
-        snapshot.sharing = try await shares(.whole, of: read.key, on: connection)
+        guard snapshot.sharing == nil else { return }
+        snapshot.sharing = try await shares(.access(of: []), of: read.key, on: connection)
     }
 
     private func shares(

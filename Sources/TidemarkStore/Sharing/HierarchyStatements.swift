@@ -96,10 +96,18 @@ struct HierarchyStatements: Sendable {
     /// so there is always one. What left one of them and is in another now comes too, so that each read looks at as many rows
     /// as it returns. NB: it comes after the row with the same number by which the other share covers it, which is told. A page
     /// may end between the two.
+    ///
+    /// The shares are merged: nobody reads a page of each to throw most of it away. First it is found up to which number the page
+    /// reaches. That reads the index alone, and so few entries of each share that all together are hardly more than a page; then
+    /// all entries up to there, if a few shares have most of them. `Limits.zonePartsMax` bounds the shares.
     let page = DeclaredStatement<HierarchyPageStatementQuery, HierarchyEvent>(
         .read, "hierarchy_page",
         """
         WITH z AS MATERIALIZED (\(SharingStatements.living(\.key))),
+        early AS MATERIALIZED (
+            SELECT (\(pageEnd(reading: "1 + \(\.rowsMax)::bigint / greatest(cardinality(\(\.shares)), 1)", upTo: "\(lastNumber)"))) AS number),
+        bound AS MATERIALIZED (
+            SELECT (\(pageEnd(reading: "\(\.rowsMax)", upTo: "(SELECT coalesce(number, \(lastNumber)) FROM early)"))) AS number),
         happened AS MATERIALIZED (
             SELECT e.*,
                    e.has_left AND (
@@ -113,8 +121,9 @@ struct HierarchyStatements: Sendable {
                      CROSS JOIN LATERAL (
                            SELECT share_number, number, entered_number, has_left, name, type FROM share_record
                             WHERE database_id = \(\.key.database) AND zone_id = (SELECT id FROM z)
-                              AND share_number BETWEEN k.share_number AND k.share_number AND number > \(\.after)
-                            ORDER BY share_number, number LIMIT \(\.rowsMax)) AS e
+                              AND share_number = k.share_number AND number > \(\.after)
+                              AND number <= (SELECT coalesce(number, \(lastNumber)) FROM bound)
+                            ORDER BY number LIMIT \(\.rowsMax)) AS e
                      ORDER BY e.number, e.has_left LIMIT \(\.rowsMax)) AS e),
         found AS (
             SELECT e.share_number, e.number AS event_number, e.entered_number, e.has_left, e.name AS event_name,
@@ -139,6 +148,29 @@ struct HierarchyStatements: Sendable {
         let record = name == nil ? nil : try RecordRow.decode(row).covered(by: event.share)
         return HierarchyEvent(
             row: event, record: event.hasLeft ? nil : record, isElsewhere: try row["is_elsewhere"])
+    }
+
+    /// More than any number.
+    private static let lastNumber = "9223372036854775807"
+
+    /// The number of the last row that a page may have, if no more rows of each share are looked at; null: all of these are
+    /// fewer. No row of the page has a larger number, because rows that are not looked at can only make it smaller.
+    ///
+    /// NB: the share is compared with `=`, so that the numbers are the borders of the read. With `BETWEEN` it would begin at the
+    /// share's first row, and end at its last. Only one index has the order of the numbers then, too.
+    private static func pageEnd(
+        reading count: SQL<HierarchyPageStatementQuery>, upTo number: SQL<HierarchyPageStatementQuery>
+    ) -> SQL<HierarchyPageStatementQuery> {
+        """
+        SELECT e.number
+                      FROM unnest(\(\.shares)) AS k (share_number)
+                     CROSS JOIN LATERAL (
+                           SELECT number FROM share_record
+                            WHERE database_id = \(\.key.database) AND zone_id = (SELECT id FROM z)
+                              AND share_number = k.share_number AND number > \(\.after) AND number <= \(number)
+                            ORDER BY number LIMIT \(count)) AS e
+                     ORDER BY e.number OFFSET \(\.rowsMax)::bigint - 1 LIMIT 1
+        """
     }
 
     // MARK: Writing

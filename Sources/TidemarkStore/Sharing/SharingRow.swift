@@ -14,6 +14,8 @@ struct SharingRow {
     let share: Share?
     let participant: Participant?
     let request: AccessRequest?
+    /// Whether all people of the share come.
+    let isChosen: Bool
     /// The names of the owner and of the participant, or of who has asked. Nil if they have none, or the statement does not read names.
     private(set) var ownerName: PersonName?
     private(set) var participantName: PersonName?
@@ -24,6 +26,7 @@ struct SharingRow {
         owner = try row["owner_id"]
         secret = try row["secret"]
         share = try Self.share(row)
+        isChosen = share == nil ? false : try row["is_chosen"]
         participant = try Self.participant(row)
         request = participant == nil ? try Self.request(row) : nil
     }
@@ -79,6 +82,7 @@ struct SharingRows {
     private var shares: [Share] = []
     private var participants: [ShareNumber: [Participant]] = [:]
     private var requests: [ShareNumber: [AccessRequest]] = [:]
+    private var wholeShares: Set<ShareNumber> = []
 
     init(isWhole: Bool) {
         self.isWhole = isWhole
@@ -94,7 +98,10 @@ struct SharingRows {
         guard let share = row.share else { return }
         if shares.last?.number != share.number {
             shares.append(share)
-            if isWhole { participants[share.number] = participants[share.number] ?? [] }
+            if row.isChosen {
+                participants[share.number] = participants[share.number] ?? []
+                if !isWhole { wholeShares.insert(share.number) }
+            }
         }
         if let participant = row.participant { participants[share.number, default: []].append(participant) }
         if let request = row.request { requests[share.number, default: []].append(request) }
@@ -105,23 +112,14 @@ struct SharingRows {
         owner.map {
             ZoneSharing(
                 owner: $0, shares: shares, participants: participants, requests: requests, secret: secret,
-                isWhole: isWhole, personNames: personNames)
+                isWhole: isWhole, wholeShares: wholeShares, personNames: personNames)
         }
     }
 }
 
 extension SharingRead {
-    var isWhole: Bool {
-        switch self {
-        case .whole, .shown: true
-        case .nothing, .access: false
-        }
-    }
-
     /// Who asks. Nil: an operator.
-    var asker: UserID? {
-        if case .shown(let user) = self { user } else { users.first }
-    }
+    var asker: UserID? { viewer ?? users.first }
 
     /// Those who are asked about one by one.
     var users: [UserID] {
@@ -132,13 +130,20 @@ extension SharingRead {
     func call(for zones: [ZoneKey]) -> Call<SharingRow>? {
         switch self {
         case .nothing: return nil
-        case .whole: return sql.sharing.readWhole(zones)
-        case .shown: return sql.sharing.readShown(zones)
-        case .access(let users):
-            let wanted = zones.indices.flatMap { index in
-                users.map { AccessQuery.WantedUser(place: Int32(index + 1), user: $0) }
-            }
-            return sql.sharing.readAccess(AccessQuery(zones: zones, users: wanted))
+        case .whole, .people: return sql.sharing.readPeople(PeopleQuery(zones, zones.map { _ in self }))
+        case .shown: return sql.sharing.readShown(PeopleQuery(zones, zones.map { _ in self }))
+        case .linked: return sql.sharing.readLinked(PeopleQuery(zones, zones.map { _ in self }))
+        case .access: return sql.sharing.readAccess(AccessQuery(zones, zones.map { _ in self }))
         }
+    }
+}
+
+extension AccessQuery {
+    /// - Parameter reads: of each zone.
+    init(_ zones: [ZoneKey], _ reads: [SharingRead]) {
+        let users = reads.enumerated().flatMap { index, read in
+            read.users.map { WantedUser(place: Int32(index + 1), user: $0) }
+        }
+        self.init(zones: zones, users: users)
     }
 }

@@ -16,6 +16,42 @@ struct AccessQuery: Sendable {
     }
 }
 
+/// Asks for shares of some zones, and for all people of those that are chosen.
+struct PeopleQuery: Sendable {
+    let zones: [ZoneKey]
+    /// The zones of which all shares are chosen.
+    var every: [Int32] = []
+    var names: [WantedShare] = []
+    var links: [WantedLink] = []
+    /// Whose own parts are read in the shares that are not chosen.
+    var users: [AccessQuery.WantedUser] = []
+
+    /// - Parameter reads: of each zone.
+    init(_ zones: [ZoneKey], _ reads: [SharingRead]) {
+        self.zones = zones
+        for (index, read) in reads.enumerated() {
+            let (place, choice) = (Int32(index + 1), read.choice)
+            if choice.isEvery { every.append(place) }
+            names += choice.names.sorted().map { WantedShare(place: place, name: $0) }
+            links += choice.linkHashes.map { WantedLink(place: place, hash: $0) }
+            users += read.partUsers.map { AccessQuery.WantedUser(place: place, user: $0) }
+        }
+    }
+
+    /// A share by the name of its CKShare record, in one of the zones.
+    struct WantedShare: Sendable {
+        /// Counted from 1.
+        let place: Int32
+        let name: String
+    }
+
+    /// A share by the SHA-256 of its secret, in one of the zones.
+    struct WantedLink: Sendable {
+        let place: Int32
+        let hash: [UInt8]
+    }
+}
+
 /// Rows of one share that one statement writes.
 struct SharingWrite: Sendable {
     let database: DatabaseID
@@ -28,25 +64,34 @@ struct SharingWrite: Sendable {
 /// The SQL of shares. Their rows are written under the lock of their zone. See ``RecordStatements`` for the form of
 /// look-ups.
 struct SharingStatements: Sendable {
-    /// All shares of zones, with all participants of the living ones and the secret of the URL.
-    let readWhole = reading("read_sharing", \.self, link: link, participants: allParticipants)
+    /// All shares of zones, with all participants of the chosen ones that live and the secrets of their URLs. In the others that
+    /// live, the rows of some users.
+    let readPeople = reading(
+        "read_share_people", \.zones, link: link, shares: shares(only: "true"), participants: people)
 
     /// The same without participants who have ended, and with the names of the owner and of those who have accepted
     /// (R-779). Changes of shares need those who have ended, and no names.
     let readShown = reading(
-        "read_shown_sharing", \.self, link: link, participants: namedParticipants, withNames: true)
+        "read_shown_sharing", \.zones, link: link, shares: shares(only: "true"),
+        participants: named(people), withNames: true)
+
+    /// The same of the chosen shares alone.
+    let readLinked = reading(
+        "read_linked_sharing", \.zones, link: link, shares: shares(only: "c.is_chosen"),
+        participants: named(people), withNames: true)
 
     /// All shares of zones, with the rows of some users in the living ones. One look-up for each user, however many take
     /// part.
-    let readAccess = reading("read_share_access", \.zones, link: noLink, participants: someParticipants, isAccess: true)
+    let readAccess = reading(
+        "read_share_access", \.zones, link: "SELECT NULL::bytea AS secret", shares: unchosenShares,
+        participants: "SELECT \(participantColumns) FROM (\(someParticipants(\.users))) AS f")
 
     /// At least one row for each zone that lives and has an owner. Participants of a share that has ended are not read:
     /// their rows grant nothing.
     private static func reading<Input>(
-        _ name: String, _ zones: any KeyPath<Input, [ZoneKey]> & Sendable, link: SQL<Input>, participants: SQL<Input>,
-        withNames isNamed: Bool = false, isAccess: Bool = false
+        _ name: String, _ zones: any KeyPath<Input, [ZoneKey]> & Sendable, link: SQL<Input>, shares: SQL<Input>,
+        participants: SQL<Input>, withNames isNamed: Bool = false
     ) -> DeclaredStatement<Input, SharingRow> {
-        let rootSecret = isAccess ? "NULL::bytea" : Self.rootSecret
         let (owner, names) = isNamed ? (Self.namedOwner, Self.nameColumns) : (Self.owner, "")
         return DeclaredStatement(
             .read, name,
@@ -54,30 +99,63 @@ struct SharingStatements: Sendable {
             SELECT k.ordinal, z.id AS zone_id, d.user_id AS owner_id, l.secret, s.number AS share_number,
                    s.ended_number AS share_ended_number, s.public_permission, s.allows_requests, s.record_name, p.id,
                    p.user_id, p.address, p.link_secret, p.role, p.permission, p.status, p.accepted_number, p.begun_number,
-                   p.ended_number, p.added_at, p.is_approved_requester, s.root_name, s.root_secret\(names)
+                   p.ended_number, p.added_at, p.is_approved_requester, s.root_name, s.root_secret,
+                   s.is_chosen\(names)
               FROM unnest(\(zones, \.database), \(zones, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
              CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
              CROSS JOIN LATERAL (
                    \(owner)) AS d
               LEFT JOIN LATERAL (\(link)) AS l ON true
               LEFT JOIN LATERAL (
-                   SELECT *, \(rootSecret) AS root_secret
-                     FROM share WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
-                    ORDER BY database_id, zone_id, number OFFSET 0) AS s ON true
+                   \(shares)) AS s ON true
               LEFT JOIN LATERAL (
                    \(participants)) AS p ON true
             """
         ) { row throws(PostgresError) in try isNamed ? SharingRow(named: row) : SharingRow(row) }
     }
 
-    /// The secret of the URL of a hierarchy's share. NB: `OFFSET 0` keeps the look-up with the share. Further out it would be
-    /// repeated for each participant.
-    private static let rootSecret = """
-        CASE WHEN share.root_name IS NOT NULL
-                             THEN (SELECT secret FROM share_link AS u
-                                    WHERE u.database_id = k.database_id AND u.zone_id BETWEEN z.id AND z.id
-                                      AND u.root_name BETWEEN share.root_name AND share.root_name
-                                    ORDER BY u.database_id, u.zone_id, u.root_name LIMIT 1) END
+    private static let unchosenShares: SQL<AccessQuery> = """
+        SELECT share.*, NULL::bytea AS root_secret, false AS is_chosen
+          FROM share WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
+         ORDER BY database_id, zone_id, number OFFSET 0
+        """
+
+    /// The shares of a zone, and whether each is chosen. The secret of the URL of a hierarchy's share comes with those that are.
+    /// NB: `OFFSET 0` keeps these look-ups with the share. Further out they would be repeated for each participant. Names are
+    /// hashed once, as they do not depend on the share. There are few links.
+    private static func shares(only condition: String) -> SQL<PeopleQuery> {
+        """
+        SELECT c.*,
+               CASE WHEN c.is_chosen AND c.root_name IS NOT NULL
+                    THEN (SELECT secret FROM share_link AS u
+                           WHERE u.database_id = k.database_id AND u.zone_id BETWEEN z.id AND z.id
+                             AND u.root_name BETWEEN c.root_name AND c.root_name
+                           ORDER BY u.database_id, u.zone_id, u.root_name LIMIT 1) END AS root_secret
+          FROM (SELECT o.*,
+                       o.ended_number IS NULL
+                           AND (k.ordinal = ANY (\(\.every)) OR coalesce(o.root_name, '') = ANY (r.root_names)
+                                OR (k.ordinal, o.record_name) IN (
+                                    SELECT w.place, w.name
+                                      FROM unnest(\(\.names, \.place), \(\.names, \.name)) AS w (place, name)))
+                           AS is_chosen
+                  FROM (SELECT ARRAY(\(linkedRoots)) AS root_names OFFSET 0) AS r
+                 CROSS JOIN LATERAL (
+                       SELECT * FROM share WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
+                        ORDER BY database_id, zone_id, number OFFSET 0) AS o OFFSET 0) AS c
+         WHERE \(condition) OFFSET 0
+        """
+    }
+
+    /// The roots whose links are asked for. The empty root is the whole zone.
+    private static let linkedRoots: SQL<PeopleQuery> = """
+        SELECT u.root_name
+          FROM (SELECT w.hash FROM unnest(\(\.links, \.place), \(\.links, \.hash)) AS w (place, hash)
+                 WHERE w.place = k.ordinal OFFSET 0) AS w
+         CROSS JOIN LATERAL (
+               SELECT root_name FROM share_link
+                WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
+                  AND sha256(secret) BETWEEN w.hash AND w.hash
+                ORDER BY database_id, zone_id, sha256(secret) LIMIT 1) AS u
         """
 
     private static let owner = """
@@ -107,52 +185,64 @@ struct SharingStatements: Sendable {
     }
 
     /// NB: a join, because a column would be looked up for each participant.
-    private static let link: SQL<[ZoneKey]> = """
+    private static let link: SQL<PeopleQuery> = """
         SELECT secret FROM share_link
          WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id AND root_name BETWEEN '' AND ''
          ORDER BY database_id, zone_id, root_name LIMIT 1
         """
 
-    private static let noLink: SQL<AccessQuery> = "SELECT NULL::bytea AS secret"
-
-    /// With those who have asked for access, who have no ID: their status is 4, or 5 if they are blocked.
-    private static let allParticipants: SQL<[ZoneKey]> = """
-        (SELECT id, user_id, address, link_secret, role, permission, status, accepted_number, begun_number, ended_number,
+    private static let participantColumns = """
+        id, user_id, address, link_secret, role, permission, status, accepted_number, begun_number, ended_number,
                 added_at, is_approved_requester
+        """
+
+    /// All people of a chosen share, with those who have asked for access, who have no ID: their status is 4, or 5 if they are
+    /// blocked. Of another share, the rows of some users.
+    private static let people: SQL<PeopleQuery> = """
+        (SELECT \(participantColumns)
            FROM share_participant
           WHERE database_id = k.database_id AND zone_id = z.id AND share_number BETWEEN s.number AND s.number
-            AND s.ended_number IS NULL
+            AND s.is_chosen
           ORDER BY share_number OFFSET 0)
          UNION ALL
         (SELECT NULL, user_id, NULL, NULL, NULL, NULL, CASE WHEN is_blocked THEN 5::smallint ELSE 4::smallint END, NULL,
                 NULL, NULL, requested_at, false
            FROM share_requester
           WHERE database_id = k.database_id AND zone_id = z.id AND share_number BETWEEN s.number AND s.number
-            AND s.ended_number IS NULL
+            AND s.is_chosen
           ORDER BY share_number OFFSET 0)
+         UNION ALL
+        (SELECT \(participantColumns) FROM (\(someParticipants(\.users))) AS f)
         """
 
     /// Those who have ended are shown to nobody, and there may be four times as many of them. Whoever is only invited is
     /// shown without a name, so none is looked up. Whoever asks for access tells who they are; whoever was blocked without that
     /// has no time.
-    private static let namedParticipants: SQL<[ZoneKey]> = """
+    private static func named(_ people: SQL<PeopleQuery>) -> SQL<PeopleQuery> {
+        """
         SELECT f.*, n.given_name, n.family_name
-          FROM (SELECT * FROM (\(allParticipants)) AS a WHERE a.status <> 3 OFFSET 0) AS f
+          FROM (SELECT * FROM (\(people)) AS a WHERE a.status <> 3 OFFSET 0) AS f
           LEFT JOIN LATERAL (\(personName(of: namedUser))) AS n ON true
         """
+    }
 
     private static let namedUser =
         "CASE WHEN f.status = 2 OR f.status > 3 AND f.added_at IS NOT NULL THEN f.user_id END"
 
-    private static let someParticipants: SQL<AccessQuery> = """
+    /// The rows of some users in a living share that is not chosen.
+    private static func someParticipants<Input>(
+        _ users: any KeyPath<Input, [AccessQuery.WantedUser]> & Sendable
+    ) -> SQL<Input> {
+        """
         SELECT f.*
-          FROM (SELECT w.user_id FROM unnest(\(\.users, \.place), \(\.users, \.user)) AS w (place, user_id)
-                 WHERE w.place = k.ordinal AND s.ended_number IS NULL OFFSET 0) AS w
+          FROM (SELECT w.user_id FROM unnest(\(users, \.place), \(users, \.user)) AS w (place, user_id)
+                 WHERE w.place = k.ordinal AND s.ended_number IS NULL AND NOT s.is_chosen OFFSET 0) AS w
          CROSS JOIN LATERAL (
                SELECT * FROM share_participant
                 WHERE database_id = k.database_id AND zone_id = z.id AND share_number = s.number
                   AND user_id BETWEEN w.user_id AND w.user_id ORDER BY user_id LIMIT 1) AS f
         """
+    }
 
     /// What of `Limits.sharingRowsMax` the accounts have that own private databases. Users of any containers are counted.
     let countRows = DeclaredStatement<[DatabaseID], (ordinal: Int, count: Int64)>(

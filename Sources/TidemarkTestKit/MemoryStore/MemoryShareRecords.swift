@@ -89,14 +89,6 @@ extension MemoryTables {
     func complete(_ snapshot: inout ZoneSnapshot, _ read: ZoneRead, _ zone: MemoryZone) {
         let id = zone.state.id
         if snapshot.sharing == nil { snapshot.sharing = sharing(of: id, .access(of: [])) }
-        let deletes = Set(read.parentNames)
-        if let sharing = snapshot.sharing, !sharing.isWhole,
-            sharing.hierarchies.contains(where: {
-                deletes.contains($0.recordName) || $0.rootName.map(deletes.contains) ?? false
-            })
-        {
-            snapshot.sharing = self.sharing(of: id, .whole)
-        }
         for name in snapshot.recordsOfShares(for: read) { snapshot.records[name] = zone.record(name) }
         let living = snapshot.sharing?.hierarchies.map(\.number) ?? []
         var hierarchies = ZoneHierarchies()

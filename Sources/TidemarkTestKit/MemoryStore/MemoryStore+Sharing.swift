@@ -140,39 +140,43 @@ extension MemoryTables {
     func sharing(of zone: ZoneID, _ read: SharingRead) -> ZoneSharing? {
         // Most reads ask for nothing, and nothing is looked for.
         guard read != .nothing, let stored = storedSharing(of: zone) else { return nil }
-        let living = stored.participants.filter { stored.shares[$0.key]?.isLiving ?? false }
-        let requests = stored.requests.filter { stored.shares[$0.key]?.isLiving ?? false }
-        let shares = stored.shares.values.map { share in
+        let choice = read.choice
+        func link(of share: Share) -> [UInt8]? {
+            share.rootName.map { rootSecrets[zone]?[$0] } ?? stored.secret
+        }
+        let chosen = stored.shares.values.filter { share in
+            share.isLiving && choice.has(share, linkHash: link(of: share).map { SHA256.hash($0) })
+        }
+        let chosenNumbers = Set(chosen.map(\.number))
+        let shares = (read.leavesOutOthers ? chosen : Array(stored.shares.values)).map { share in
             var share = share
-            if case .access = read {
-                share.rootSecret = nil
-            } else if let root = share.rootName {
-                share.rootSecret = rootSecrets[zone]?[root]
-            }
+            share.rootSecret = share.isOfHierarchy && chosenNumbers.contains(share.number) ? link(of: share) : nil
             return share
         }
-        guard case .access(let users) = read else {
-            let leavesOutEnded = if case .shown = read { true } else { false }
-            return ZoneSharing(
-                owner: stored.owner, shares: shares,
-                participants: living.mapValues { $0.values.filter { $0.isLiving || !leavesOutEnded } },
-                requests: requests.mapValues { Array($0.values) }, secret: stored.secret,
-                personNames: shownNames(of: stored.owner, living, requests, read))
+        let users = read.partUsers
+        var people: [ShareNumber: [Participant]] = [:]
+        for (number, rows) in stored.participants where stored.shares[number]?.isLiving ?? false {
+            let isChosen = chosenNumbers.contains(number)
+            let found = rows.values.filter { row in
+                (isChosen || row.user.map(users.contains) ?? false) && (row.isLiving || read.viewer == nil)
+            }
+            if isChosen || !found.isEmpty { people[number] = found }
         }
-        let rows = living.mapValues { rows in
-            rows.values.filter { row in row.user.map(users.contains) ?? false }
-        }
+        let requests = stored.requests.filter { chosenNumbers.contains($0.key) }
+        let isAccess = if case .access = read { true } else { false }
         return ZoneSharing(
-            owner: stored.owner, shares: shares, participants: rows.filter { !$0.value.isEmpty }, isWhole: false)
+            owner: stored.owner, shares: shares, participants: people,
+            requests: requests.mapValues { Array($0.values) }, secret: isAccess ? nil : stored.secret,
+            isWhole: read.isWhole, wholeShares: read.isWhole ? [] : chosenNumbers,
+            personNames: read.viewer == nil ? [:] : shownNames(of: stored.owner, people, requests))
     }
 
-    /// the names of the owner, of those who have accepted and of those who have asked, if shares are read to be shown.
+    /// the names of the owner, of those who have accepted and of those who have asked, as far as they were read.
     private func shownNames(
-        of owner: UserID, _ living: [ShareNumber: [ParticipantID: Participant]],
-        _ requests: [ShareNumber: [UserID: AccessRequest]], _ read: SharingRead
+        of owner: UserID, _ people: [ShareNumber: [Participant]],
+        _ requests: [ShareNumber: [UserID: AccessRequest]]
     ) -> [UserID: PersonName] {
-        guard case .shown = read else { return [:] }
-        let accepted = living.values.flatMap { $0.values.filter(\.hasAccepted).compactMap(\.user) }
+        let accepted = people.values.flatMap { $0.filter(\.hasAccepted).compactMap(\.user) }
         // Whoever was blocked without having asked has told nobody who they are.
         let asking = requests.values.flatMap { rows in rows.values.filter { $0.requestedAt != nil }.map(\.user) }
         let named = Set([owner] + accepted + asking).compactMap { user -> (UserID, PersonName)? in

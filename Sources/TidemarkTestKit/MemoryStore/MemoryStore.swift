@@ -81,8 +81,8 @@ package final class MemoryStore: Storage {
             }
             var snapshot = tables.snapshots([read], zones: [tables.livingZone(key)])[0]
             switch sharing {
-            case .access, .shown: snapshot.lastRemoval = nil
-            case .nothing, .whole: break
+            case .access, .shown, .linked: snapshot.lastRemoval = nil
+            case .nothing, .whole, .people: break
             }
             return snapshot
         }

@@ -205,7 +205,7 @@ struct MemoryTables {
             snapshot.assetClaims[claimant.asset, default: claims].senders.formUnion(claims.senders)
         }
         snapshot.sharing = sharing(of: id, read.sharing)
-        if read.sharing == .whole { snapshot.sharingRowCount = sharingRowCount(of: read.key.database) }
+        if read.sharing.countsRows { snapshot.sharingRowCount = sharingRowCount(of: read.key.database) }
         if zone.state.hasHierarchies || read.sharesHierarchy { complete(&snapshot, read, zone) }
         snapshot.referencesMax = referencesMax
         snapshot.roles = roles.filter { read.users.contains($0.key) }

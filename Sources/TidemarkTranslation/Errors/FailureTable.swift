@@ -53,7 +53,7 @@ extension FailureReason {
         case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooMuchStored, .tooManyZones, .tooManySubscriptions,
             .schemaFull, .tooManyReferences, .tooManyTargets, .cascadeTooLarge, .assetTooLarge, .tooManyZoneKeys,
             .tooManySharedZones, .tooManySharedZoneKeys, .tooMuchShared, .tooManyBlocked, .tooManyAccountZones,
-            .hierarchyTooLarge, .tooManyHierarchies:
+            .hierarchyTooLarge, .tooManyHierarchies, .tooManyParts:
             FailureLine(.limitExceeded)
         case .queryTooSlow: FailureLine(.limitExceeded, retryAfter: 10)
         case .tooManyParticipants: FailureLine(.tooManyParticipants)

@@ -220,7 +220,10 @@ final class PeopleHistory: @unchecked Sendable {
         let (names, list): (Set<String>, DatabaseID) = ([Self.zoneName], world.viewer)
         let access: RecordAccess =
             person.user == owner.user ? .owner(person.user) : RecordAccess(scope: .shared, user: person.user)
-        guard case .success(let shares)? = await world.send({ await $0.shares(of: names, in: list, by: access) })
+        guard
+            case .success(let shares)? = await world.send({
+                await $0.shares(of: names, in: list, named: [Share.zoneWideName], by: access)
+            })
         else { return world.history.accuse("in calm weather a share was not read") }
         let shown = shares.values.first?.shownShare(to: person.user)
         let seen = shown.map(lines) ?? []

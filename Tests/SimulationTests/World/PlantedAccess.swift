@@ -78,11 +78,11 @@ extension ZoneSharing {
 extension ZoneSharing {
     /// As if nobody were blocked. The owner sees who is.
     fileprivate func withoutBlocks(for read: SharingRead) -> ZoneSharing {
-        guard read != .shown(to: owner) else { return self }
+        guard read.viewer != owner else { return self }
         return ZoneSharing(
             owner: owner, shares: Array(shares.values), participants: participants.mapValues { Array($0.values) },
             requests: requests.mapValues { rows in rows.values.filter { !$0.isBlocked } }, secret: secret,
-            isWhole: isWhole, personNames: personNames)
+            isWhole: isWhole, wholeShares: wholeShares, personNames: personNames)
     }
 }
 

@@ -222,9 +222,21 @@ import TidemarkFields
         }
     }
 
-    @Test func `R-317: what is read for an action is the CKShare record and the whole share`() {
+    @Test func `R-985: what is read for an action is the CKShare record, and the people of one share`() {
         let read = ShareAction.end.read(of: TestZone().key)
-        #expect(read.sharing == .whole && read.recordNames == [Share.zoneWideName] && !read.isPlain)
+        #expect(read.sharing == .access(of: []) && read.recordNames == [Share.zoneWideName] && !read.isPlain)
+        func sharing(_ action: ShareAction) -> SharingRead { action.read(of: TestZone().key).sharing }
+        let id = ParticipantID(high: 1, low: 1)
+        let linked = ShareVisitor(user: bob).bringing(.zone([7]), foundBy: [9])
+        let byLink = SharingRead.people(of: ShareChoice(linkHashes: [[9]]), and: [bob])
+        #expect(sharing(.accept(linked, as: id)) == byLink && sharing(.decline(linked)) == byLink)
+        #expect(sharing(.requestAccess(linked)) == byLink)
+        let oneTime = ShareVisitor(user: bob).bringing(.oneTime([7]), foundBy: [8])
+        #expect(sharing(.accept(oneTime, as: id)) == .people(of: ShareChoice(linkHashes: [[8]]), and: [bob]))
+        let named = ShareVisitor(user: bob, shareName: "s")
+        #expect(sharing(.accept(named, as: id)) == .people(of: ShareChoice(names: ["s"]), and: [bob]))
+        #expect(sharing(.leave(bob)) == .access(of: [bob]))
+        #expect(sharing(.remove(id)) == .whole, "an operator finds somebody wherever they are")
         #expect(read.fieldlessNames.isEmpty && read.storedBytesMax == .max && read.lives.isEmpty)
     }
 }

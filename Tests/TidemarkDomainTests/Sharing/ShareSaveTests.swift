@@ -366,9 +366,11 @@ import TidemarkFields
         #expect(read(zone.asked(by: alice, [save("a")])).isPlain)
         #expect(read(carols).sharing == .access(of: [carol]) && !read(carols).isPlain)
         #expect(read(own, carols, bobs, carols).sharing == .access(of: [bob, carol]))
-        for request in [saves, ends, leaves] {
-            #expect(read(request).sharing == .whole && read(carols, request, own, bobs).sharing == .whole)
-        }
+        let named = ShareChoice(names: [Share.zoneWideName])
+        #expect(read(saves).sharing == .people(of: named, and: []), "the people of the share that is saved")
+        #expect(read(carols, saves, own, bobs).sharing == .people(of: named, and: [bob, carol]))
+        #expect(read(ends).sharing == .access(of: []), "an end writes no people")
+        #expect(read(leaves).sharing == .access(of: [bob]), "whoever leaves has a row of their own")
         // To leave is no deletion: the record is read as one that is saved.
         #expect(read(leaves).parentNames == ["x"] && read(leaves).fieldlessNames == ["x"])
         #expect(read(leaves).recordNames == [Share.zoneWideName, "x"])

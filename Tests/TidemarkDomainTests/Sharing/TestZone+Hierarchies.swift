@@ -32,11 +32,6 @@ extension TestZone {
 
     func complete(_ snapshot: inout ZoneSnapshot, _ read: ZoneRead) {
         if snapshot.sharing == nil { snapshot.sharing = sharing.part(.access(of: [])) }
-        let deletes = Set(read.parentNames)
-        let mayEnd = sharing.hierarchies.contains {
-            deletes.contains($0.recordName) || $0.rootName.map(deletes.contains) ?? false
-        }
-        if mayEnd { snapshot.sharing = sharing }
         for name in snapshot.recordsOfShares(for: read) { snapshot.records[name] = records[name] }
         var hierarchies = ZoneHierarchies()
         var waiting = snapshot.movedNames(for: read)

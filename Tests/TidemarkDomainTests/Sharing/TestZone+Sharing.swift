@@ -8,7 +8,8 @@ extension ZoneSharing {
     func part(_ read: SharingRead) -> ZoneSharing? {
         switch read {
         case .nothing: nil
-        case .whole, .shown: self
+        case .whole, .shown, .linked: self
+        case .people(let choice, let users): choice.isEvery ? self : people(of: choice, and: users)
         case .access(let users):
             ZoneSharing(
                 owner: owner, shares: Array(shares.values),
@@ -16,6 +17,21 @@ extension ZoneSharing {
                     rows.values.filter { row in row.user.map(users.contains) ?? false }
                 }, isWhole: false)
         }
+    }
+
+    /// All people of the shares with these names, and these users' rows of the others.
+    private func people(of choice: ShareChoice, and users: [UserID]) -> ZoneSharing {
+        let chosen = Set(livingShares.filter { choice.has($0, linkHash: nil) }.map(\.number))
+        var rows: [ShareNumber: [Participant]] = [:]
+        for (number, people) in participants {
+            rows[number] = people.values.filter { row in
+                chosen.contains(number) || row.user.map(users.contains) ?? false
+            }
+        }
+        return ZoneSharing(
+            owner: owner, shares: Array(shares.values), participants: rows,
+            requests: requests.filter { chosen.contains($0.key) }.mapValues { Array($0.values) }, secret: secret,
+            isWhole: false, wholeShares: chosen)
     }
 }
 

@@ -330,7 +330,8 @@ import TidemarkTestSupport
             var shownCounts: [Int] = []
             for reader in readers {
                 let names: Set = ["notes", "none"]
-                let shares = await service.shares(of: names, in: fixture.key().database, by: reader)
+                let shares = await service.shares(
+                    of: names, in: fixture.key().database, named: [Share.zoneWideName], by: reader)
                 shownCounts.append(try shares.get().count)
             }
             #expect(shownCounts == [0, 1])

@@ -200,7 +200,7 @@ import TidemarkTestSupport
             let lookup = try await service.records(
                 named: [Share.zoneWideName], in: fixture.zone, by: fixture.bobsAccess
             ).get()
-            #expect(lookup.sharing?.isWhole == true)
+            #expect(lookup.sharing?.wholeShares.count == 1, "all people of that share")
             await service.stop()
         }
     }

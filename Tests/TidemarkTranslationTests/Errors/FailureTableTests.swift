@@ -46,7 +46,7 @@ import TidemarkWire
         (.zoneIsShared, .serverRejectedRequest), (.alreadyShared, .alreadyShared),
         (.shareRootMissing, .invalidArguments),
         (.zoneHasHierarchies, .invalidArguments), (.hierarchyTooLarge, .limitExceeded),
-        (.tooManyHierarchies, .limitExceeded),
+        (.tooManyHierarchies, .limitExceeded), (.tooManyParts, .limitExceeded),
         (.participantInvalid, .invalidArguments), (.participantsFixed, .invalidArguments),
         (.tooManyParticipants, .tooManyParticipants), (.notShareAdministrator, .permissionFailure),
         (.shareUnknown, .unknownItem), (.shareIsOwn, .invalidArguments), (.tooManySharedZones, .limitExceeded),

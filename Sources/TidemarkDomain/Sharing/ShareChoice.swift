@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Of which living shares of a zone all people are read: those that a request names. A zone may have so many shares, and each so
+/// many people, that nobody who asks for one of them may make the server read all.
+package struct ShareChoice: Hashable, Sendable {
+    /// All of them: for operators, and for what must find somebody wherever they are.
+    package static let every = ShareChoice(isEvery: true)
+
+    package let isEvery: Bool
+    /// Names of CKShare records.
+    package private(set) var names: Set<String> = []
+    /// SHA-256 of the secrets of URLs. A one-time link begins with that of its share.
+    package private(set) var linkHashes: Set<[UInt8]> = []
+
+    private init(isEvery: Bool) {
+        self.isEvery = isEvery
+    }
+
+    package init(names: Set<String> = [], linkHashes: Set<[UInt8]> = []) {
+        isEvery = false
+        self.names = names
+        self.linkHashes = linkHashes
+    }
+
+    /// What is enough for both.
+    package func union(_ other: ShareChoice) -> ShareChoice {
+        if isEvery || other.isEvery { return .every }
+        return ShareChoice(names: names.union(other.names), linkHashes: linkHashes.union(other.linkHashes))
+    }
+
+    /// Whether the share is named.
+    ///
+    /// - Parameter linkHash: of the secret of its URL; nil: it has none.
+    package func has(_ share: Share, linkHash: [UInt8]?) -> Bool {
+        isEvery || names.contains(share.recordName) || linkHash.map(linkHashes.contains) ?? false
+    }
+}
+
+extension ShareVisitor {
+    /// The share to which the visitor comes.
+    package var choice: ShareChoice {
+        if let linkHash { return ShareChoice(linkHashes: [linkHash]) }
+        // A link that was not looked up says nothing of the share that it opens.
+        if secret != nil || linkSecret != nil { return .every }
+        return ShareChoice(names: [shareName ?? Share.zoneWideName])
+    }
+}
