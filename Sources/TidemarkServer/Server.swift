@@ -378,10 +378,7 @@ package final class Server: Sendable {
             log.info("room for connections", numbers)
         }
         limits.connectionsMax = room.connectionsMax
-        limits.places = PlaceLimits(
-            connectionsMax: room.connectionsMax, anonymousMax: configuration.anonymousConnectionsMax,
-            anonymousPerAddressMax: isPlain && configuration.proxies.isEmpty
-                ? nil : configuration.anonymousConnectionsPerAddressMax)
+        limits.places = configuration.placeLimits(of: room.connectionsMax, isPlain: isPlain)
         return limits
     }
 

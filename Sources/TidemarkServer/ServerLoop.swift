@@ -87,9 +87,7 @@ final class ServerLoop: Sendable {
         settings.tries = configuration.tries
         settings.tokens = configuration.tokens.map { TokenDoor($0, storage) }
         settings.requestRates = configuration.requestRates
-        // One account, whoever has it, leaves most connections to others.
-        settings.sessionsPerAccountMax =
-            configuration.connectionsPerAccountMax ?? max(64, configuration.transport.connectionsMax / 8)
+        settings.sessionsPerAccountMax = configuration.sessionsPerAccountMax
         settings.requiresCredential = configuration.requiresCredential
         settings.tellsAccounts = configuration.tellsAccounts
         settings.anonymousIdleTimeout = configuration.anonymousIdleTimeout

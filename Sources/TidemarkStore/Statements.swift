@@ -28,6 +28,7 @@ struct Statements: Sendable {
     let identities = IdentityStatements()
     let keys = KeyStatements()
     let life = AccountLifeStatements()
+    let lookups = LookupStatements()
     let losses = LossStatements()
     let steps = StepCountStatements()
     let migrations = MigrationStatements()

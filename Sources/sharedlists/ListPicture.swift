@@ -4,7 +4,7 @@ import CloudKit
 
 /// What a person sees of a store.
 struct ListPicture: Equatable, Sendable {
-    struct Item: Equatable, Sendable {
+    struct ShownItem: Equatable, Sendable {
         let id: String
         let text: String
         let isDone: Bool
@@ -17,7 +17,7 @@ struct ListPicture: Equatable, Sendable {
         let owner: String?
         let members: [ListShare.Member]
         let link: String?
-        let items: [Item]
+        let items: [ShownItem]
     }
 
     let lists: [List]
@@ -30,12 +30,12 @@ struct ListPicture: Equatable, Sendable {
         var shares: [CKRecord.ID: ListShare] = [:]
         for share in store.shares { shares[share.id] = share }
         // An item that is here before its list is shown with it.
-        var items: [CKRecord.ID: [Item]] = [:]
+        var items: [CKRecord.ID: [ShownItem]] = [:]
         for entry in entries where entry.kind == .item && !entry.isDeleted {
             guard let listID = entry.listID else { continue }
             let fields = entry.fields
             items[listID, default: []].append(
-                Item(id: entry.id.recordName, text: fields.text, isDone: fields.isDone))
+                ShownItem(id: entry.id.recordName, text: fields.text, isDone: fields.isDone))
         }
         var lists: [List] = []
         for list in entries where list.kind == .list && !list.isDeleted {

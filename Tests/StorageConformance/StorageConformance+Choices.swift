@@ -101,6 +101,22 @@ extension StorageConformance {
             try expectEqual(
                 elsewhere?.quota, QuotaStanding(bytesMax: 400, byteCount: 0), "the account's quota")
         },
+        Scenario("R-935: who connects is told how many connections were chosen for the account") { store in
+            let (alice, bob) = (try await store.alice(), try await store.bob())
+            try expect(try await store.first.setConnectionsMax(5, of: alice.account), "there is alice")
+            try expect(try await store.second.setConnectionsMax(1_000_000, of: nil), "each without a choice")
+            let hers = AccountLimits(connections: 5, connectionsOfEach: 1_000_000)
+            let his = AccountLimits(connectionsOfEach: 1_000_000)
+            try expectEqual(try await store.alice().limits, hers, "hers")
+            try expectEqual(try await store.bob().limits, his, "his")
+            try expectEqual(
+                try await store.second.limits(of: [alice.user, bob.user]), [alice.user: hers, bob.user: his],
+                "the same for who asks")
+            try expect(try await store.second.setConnectionsMax(nil, of: alice.account), "and back")
+            try expect(try await store.first.setConnectionsMax(nil, of: nil), "of each")
+            try expectEqual(try await store.alice().limits, AccountLimits(), "nothing is chosen")
+            try expect(!(try await store.first.setConnectionsMax(1, of: AccountID(999_999))), "nobody")
+        },
         Scenario("R-008: users have the roles that they were given, as long as the schema has them") { store in
             let (alice, bob) = (try await store.alice(), try await store.bob())
             let users = [alice.user, bob.user]

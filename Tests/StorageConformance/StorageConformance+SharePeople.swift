@@ -106,6 +106,7 @@ extension StorageConformance {
         try await zone.fill()
         let first = try await zone.share("a", as: "S")
         try await zone.accept("S")
-        return (zone, first, try await zone.share("x", as: "T"))
+        let second = try await zone.share("x", as: "T")
+        return (zone, first, second)
     }
 }

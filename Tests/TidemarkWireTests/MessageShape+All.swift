@@ -58,6 +58,7 @@ extension MessageShape {
                 FieldShape(9, "request_burst", .uint32),
                 FieldShape(10, "quota_bytes", .uint64, isOptional: true),
                 FieldShape(11, "quota_used_bytes", .uint64, isOptional: true),
+                FieldShape(12, "connections_max", .uint32),
             ]),
         MessageShape(
             "WirePrepareAssetUpload", TidemarkWire.WirePrepareAssetUpload.self, WireJudge.WirePrepareAssetUpload.self,

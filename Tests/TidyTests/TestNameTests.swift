@@ -12,6 +12,7 @@ import Testing
         "TidemarkDomainTests/Sharing/HierarchyVisitsTests", "TidemarkLocalPostgresTests/TestDatabaseTests",
         "TidemarkServiceTests/Storage/MemoryStoreConformanceTests",
         "TidemarkServiceTests/Storage/MemoryStoreFaultTests", "TidemarkStoreTests/LongReadsTests",
+        "TidemarkStoreTests/Notices/OlderServersTests",
         "TidemarkStoreTests/Records/PlanTests", "TidemarkStoreTests/Sharing/HierarchyCompactionTests",
         "TidemarkTLSTests/ProcessExitTests", "TidemarkWireTests/BoundTests", "TidemarkWireTests/JudgeTests",
         "TidemarkWireTests/MemoryTests",

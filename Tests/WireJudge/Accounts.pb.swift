@@ -317,6 +317,9 @@ package nonisolated struct WireServerLimits: Sendable {
   /// Clears the value of `quotaUsedBytes`. Subsequent reads from it will return its default value.
   package mutating func clearQuotaUsedBytes() {self._quotaUsedBytes = nil}
 
+  /// Connections that the account may have to this server at once. 0: nobody is signed in, or an older server.
+  package var connectionsMax: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -587,7 +590,7 @@ nonisolated extension WirePendingReport: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerLimits"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}items_max\0\u{3}request_bytes_max\0\u{3}record_bytes_max\0\u{3}requests_in_flight_max\0\u{3}message_bytes_max\0\u{3}asset_bytes_max\0\u{3}asset_chunk_bytes_max\0\u{3}requests_per_second\0\u{3}request_burst\0\u{3}quota_bytes\0\u{3}quota_used_bytes\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}items_max\0\u{3}request_bytes_max\0\u{3}record_bytes_max\0\u{3}requests_in_flight_max\0\u{3}message_bytes_max\0\u{3}asset_bytes_max\0\u{3}asset_chunk_bytes_max\0\u{3}requests_per_second\0\u{3}request_burst\0\u{3}quota_bytes\0\u{3}quota_used_bytes\0\u{3}connections_max\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -606,6 +609,7 @@ nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 9: try { try decoder.decodeSingularUInt32Field(value: &self.requestBurst) }()
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self._quotaBytes) }()
       case 11: try { try decoder.decodeSingularUInt64Field(value: &self._quotaUsedBytes) }()
+      case 12: try { try decoder.decodeSingularUInt32Field(value: &self.connectionsMax) }()
       default: break
       }
     }
@@ -649,6 +653,9 @@ nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._Me
     try { if let v = self._quotaUsedBytes {
       try visitor.visitSingularUInt64Field(value: v, fieldNumber: 11)
     } }()
+    if self.connectionsMax != 0 {
+      try visitor.visitSingularUInt32Field(value: self.connectionsMax, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -664,6 +671,7 @@ nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.requestBurst != rhs.requestBurst {return false}
     if lhs._quotaBytes != rhs._quotaBytes {return false}
     if lhs._quotaUsedBytes != rhs._quotaUsedBytes {return false}
+    if lhs.connectionsMax != rhs.connectionsMax {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

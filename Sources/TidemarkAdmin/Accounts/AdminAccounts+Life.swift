@@ -46,9 +46,14 @@ extension AdminAccounts {
                 "The deletion of \(name) has begun, and a part of it may be gone. To complete it: tidemark admin accounts "
                     + "delete \(name)")
         }
+        let state = isDisabled ? "disabled" : "enabled"
+        if console.isDryRun, let shown = try await console.store.account(shownAs: name),
+            (shown.disabledAt != nil) == isDisabled
+        {
+            return console.say("\(name) was \(state) already.")
+        }
         try console.plan("\(isDisabled ? "disable" : "enable") the account \(name)")
         let change = try await console.store.setDisabled(isDisabled, id)
-        let state = isDisabled ? "disabled" : "enabled"
         console.say(change == .unchanged ? "\(name) was \(state) already." : "\(name) is \(state).")
     }
 }

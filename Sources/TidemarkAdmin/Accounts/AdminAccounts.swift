@@ -77,11 +77,11 @@ struct AdminAccounts: ParsableCommand {
         }
 
         func run(_ console: Console) async throws {
+            let isTaken = AdminFailure(
+                .refused, "There is already an account named \(account). Choose another name.")
+            guard try await console.store.account(named: account) == nil else { throw isTaken }
             try console.plan("create the account \(account)")
-            guard try await console.store.createAccount(account) != nil else {
-                throw AdminFailure(
-                    .refused, "There is already an account named \(account). Choose another name.")
-            }
+            guard try await console.store.createAccount(account) != nil else { throw isTaken }
             console.say("Created \(account). Next: tidemark admin credentials create \(account)")
         }
     }
@@ -175,17 +175,19 @@ extension AdminAccounts {
                         + "\(Amount.text(count, "zone")).",
                     typing: account)
             } else {
+                guard try await !console.store.hasKeys(id) else { throw hasKeys }
                 try console.plan(action)
             }
             let change = try await console.store.setEncryptionMode(mode.value, of: id, resets: reset)
-            guard case .done(let endedZoneCount) = change else {
-                throw AdminFailure(
-                    .refused,
-                    "\(account) already has keys. To forget them, and delete all zones with encrypted values, add --reset."
-                )
-            }
+            guard case .done(let endedZoneCount) = change else { throw hasKeys }
             let ended = endedZoneCount > 0 ? " Zones that were deleted: \(endedZoneCount)." : ""
             console.say("\(account) has \(mode.rawValue) encryption.\(ended)")
+        }
+
+        private var hasKeys: AdminFailure {
+            AdminFailure(
+                .refused,
+                "\(account) already has keys. To forget them, and delete all zones with encrypted values, add --reset.")
         }
     }
 }

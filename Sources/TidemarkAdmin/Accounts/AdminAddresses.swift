@@ -44,13 +44,13 @@ struct AdminAddresses: ParsableCommand {
 
         func run(_ console: Console) async throws {
             let (id, address) = (try await console.account(account), address.value)
+            let isAnothers = AdminFailure(
+                .refused,
+                "\(address.text) belongs to another account. Remove it there first: tidemark admin addresses delete")
+            let owner = try await console.store.owner(ofAddress: address.text, kind: address.kind)
+            guard owner == nil || owner == id else { throw isAnothers }
             try console.plan("record that \(address.text) is \(account)'s")
-            guard try await console.store.addAddress(address.text, kind: address.kind, to: id) else {
-                throw AdminFailure(
-                    .refused,
-                    "\(address.text) belongs to another account. Remove it there first: tidemark admin addresses delete"
-                )
-            }
+            guard try await console.store.addAddress(address.text, kind: address.kind, to: id) else { throw isAnothers }
             console.say("\(address.text) is \(account)'s.")
         }
     }
@@ -68,12 +68,14 @@ struct AdminAddresses: ParsableCommand {
 
         func run(_ console: Console) async throws {
             let (id, address) = (try await console.account(account), address.value)
-            try console.plan("remove \(address.text) from \(account)")
-            guard try await console.store.removeAddress(address.text, of: id) else {
-                throw AdminFailure(
-                    .refused,
-                    "\(address.text) is no address of \(account). See: tidemark admin addresses list \(account)")
+            let isMissing = AdminFailure(
+                .refused,
+                "\(address.text) is no address of \(account). See: tidemark admin addresses list \(account)")
+            guard try await console.store.owner(ofAddress: address.text, kind: address.kind) == id else {
+                throw isMissing
             }
+            try console.plan("remove \(address.text) from \(account)")
+            guard try await console.store.removeAddress(address.text, of: id) else { throw isMissing }
             console.say("\(address.text) is not \(account)'s any more.")
         }
     }

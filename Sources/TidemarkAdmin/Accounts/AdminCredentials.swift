@@ -63,13 +63,13 @@ struct AdminCredentials: ParsableCommand {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
+            let isGone = AdminFailure(
+                .refused,
+                "There is no credential \(id), or it has already been revoked. See: tidemark admin credentials list NAME"
+            )
+            guard try await console.store.canRevoke(CredentialID(id)) else { throw isGone }
             try console.plan("revoke the credential \(id)")
-            guard try await console.store.revokeCredential(CredentialID(id)) else {
-                throw AdminFailure(
-                    .refused,
-                    "There is no credential \(id), or it has already been revoked. See: tidemark admin credentials list "
-                        + "NAME")
-            }
+            guard try await console.store.revokeCredential(CredentialID(id)) else { throw isGone }
             console.say("Revoked \(id).")
         }
     }

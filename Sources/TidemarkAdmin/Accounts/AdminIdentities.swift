@@ -49,8 +49,16 @@ struct AdminIdentities: ParsableCommand {
 
         func run(_ console: Console) async throws {
             let id = try await console.account(account)
-            try console.plan("let an identity of \(identity.issuer) sign in to \(account)")
-            switch try await console.store.link(identity.stored, to: id) {
+            let outlook = try await console.store.outlook(ofLinking: identity.stored, to: id)
+            if outlook == .done {
+                try console.plan("let an identity of \(identity.issuer) sign in to \(account)")
+                return try report(try await console.store.link(identity.stored, to: id), console)
+            }
+            try report(outlook, console)
+        }
+
+        private func report(_ link: AdminStore.IdentityLink, _ console: Console) throws(AdminFailure) {
+            switch link {
             case .done: console.say("The identity signs in to \(account).")
             case .unchanged: console.say("The identity signed in to \(account) already.")
             case .revoked:
@@ -82,13 +90,16 @@ struct AdminIdentities: ParsableCommand {
 
         func run(_ console: Console) async throws {
             let id = try await console.account(account)
+            let isMissing = AdminFailure(
+                .refused, "\(account) has no such identity. See: tidemark admin identities list \(account)")
+            switch try await console.store.outlook(ofLinking: identity.stored, to: id) {
+            case .done, .belongsToAnother: throw isMissing
+            case .unchanged, .revoked: break
+            }
             try console.plan("let an identity of \(identity.issuer) sign in to \(account) no more")
             let isDone = try await console.store.unlink(
                 issuer: identity.issuer, subject: identity.subject, from: id)
-            guard isDone else {
-                throw AdminFailure(
-                    .refused, "\(account) has no such identity. See: tidemark admin identities list \(account)")
-            }
+            guard isDone else { throw isMissing }
             console.say("The identity signs in to \(account) no more.")
         }
     }

@@ -44,6 +44,7 @@ struct AdminRoles: ParsableCommand {
 
         func run(_ console: Console) async throws {
             let key = try console.container()
+            try await AdminRoles.require(name, account, console)
             try console.plan("give \(account) the role \(name) in \(key.identifier)")
             try await AdminRoles.set(name, of: account, isGiven: true, console)
             console.say("\(account) has the role \(name) in \(key.identifier).")
@@ -62,6 +63,7 @@ struct AdminRoles: ParsableCommand {
 
         func run(_ console: Console) async throws {
             let key = try console.container()
+            try await AdminRoles.require(name, account, console)
             try console.plan("take the role \(name) from \(account) in \(key.identifier)")
             try await AdminRoles.set(name, of: account, isGiven: false, console)
             console.say("\(account) does not have the role \(name) in \(key.identifier).")
@@ -71,11 +73,23 @@ struct AdminRoles: ParsableCommand {
     private static func set(_ role: String, of account: String, isGiven: Bool, _ console: Console) async throws {
         let key = try console.container()
         let user = try await console.user(ofAccount: account)
-        guard try await console.store.setRole(role, of: user.id, isGiven: isGiven) else {
-            throw AdminFailure(
-                .refused,
-                "The schema of \(key.identifier), \(key.environment.name), has no role \(role). A schema creates roles "
-                    + "with CREATE ROLE: tidemark admin schema import")
+        guard try await console.store.setRole(role, of: user.id, isGiven: isGiven) else { throw noRole(role, in: key) }
+    }
+
+    /// Before anything is planned: that there are container, account and role.
+    private static func require(_ role: String, _ account: String, _ console: Console) async throws {
+        let key = try console.container()
+        _ = try await console.account(account)
+        _ = try await console.containerID()
+        guard try await console.store.roleMembers(in: key).contains(where: { $0.role == role }) else {
+            throw noRole(role, in: key)
         }
+    }
+
+    private static func noRole(_ role: String, in key: ContainerKey) -> AdminFailure {
+        AdminFailure(
+            .refused,
+            "The schema of \(key.identifier), \(key.environment.name), has no role \(role). A schema creates roles with "
+                + "CREATE ROLE: tidemark admin schema import")
     }
 }

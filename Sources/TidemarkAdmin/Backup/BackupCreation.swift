@@ -41,12 +41,12 @@ struct BackupCreation {
             let facts = try await snapshot.facts()
             try await checkAssets(snapshot, facts)
             if checksSpace { try checkSpace(facts) }
+            let isFull = AdminFailure(
+                .refused, "\(directory.path) is not empty. Name a new directory, or remove what is in it.")
+            guard AssetFiles.isEmpty(directory.path) else { throw isFull }
             try console.plan("write a backup into \(directory.path)")
             try AssetFiles.makeDirectory(directory.path)
-            guard AssetFiles.isEmpty(directory.path) else {
-                throw AdminFailure(
-                    .refused, "\(directory.path) is not empty. Name a new directory, or remove what is in it.")
-            }
+            guard AssetFiles.isEmpty(directory.path) else { throw isFull }
             try AssetFiles.closeToOthers(directory.path)
             let writer = try ManifestWriter(directory)
             let clock = BackupClock(snapshot, pause: Self.keepAlivePause, timeMax: timeMax)

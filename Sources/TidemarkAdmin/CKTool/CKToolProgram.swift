@@ -99,7 +99,8 @@ package struct CKToolProgram: Sendable {
                 Console(
                     seat.storage, loop: seat.loop, screen: screen, container: place.container,
                     environment: place.environment.value, operatorIdentity: seat.identity,
-                    command: seat.request.uuid, serverLimits: seat.request.limits), seat.identity)
+                    command: seat.request.uuid, serverLimits: seat.request.limits,
+                    serverConnections: seat.request.connections), seat.identity)
         }
         let identity = OperatorIdentity.ofProcess(variables: variables)
         try await AdminProgram.withConsole(try target(place), screen, as: identity) { console in

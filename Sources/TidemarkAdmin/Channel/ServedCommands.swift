@@ -158,7 +158,8 @@ package struct ServedCommands: OperatorCommands {
                     storage, loop: loop, screen: screen, container: command.options.container ?? request.container,
                     environment: environment,
                     operatorIdentity: OperatorIdentity(name: sender.name, address: request.address),
-                    command: request.uuid, serverLimits: request.limits, role: sender.role)
+                    command: request.uuid, serverLimits: request.limits,
+                    serverConnections: request.connections, role: sender.role)
                 try await carryOut(command, sender, console)
             }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+package import TidemarkServer
 internal import TidemarkService
 package import TidemarkSockets
 package import TidemarkStore
@@ -22,6 +23,8 @@ package final class Console: Sendable {
     let isMigrated: Bool
     /// Those of the server in which the command runs; nil: it runs beside the database.
     let serverLimits: Limits?
+    /// Likewise of connections.
+    let serverConnections: ConnectionLimits?
     /// What the operator may do. Beside the database that is everything.
     let role: OperatorRole
     private let containerName: String?
@@ -34,12 +37,13 @@ package final class Console: Sendable {
     ///   - command: the command's UUID. Each command has another one.
     ///   - isMigrated: whether the database has this version's tables.
     ///   - serverLimits: those of the server in which the command runs; nil: it runs in none.
+    ///   - serverConnections: likewise of connections.
     ///   - role: of who gives the command.
     package init(
         _ storage: PostgresStorage, loop: EventLoop, screen: Screen, container: String?,
         environment: ContainerEnvironment, operatorIdentity: OperatorIdentity = OperatorIdentity(name: ""),
         command: RequestUUID = .random(), isMigrated: Bool = true, serverLimits: Limits? = nil,
-        role: OperatorRole = .owner
+        serverConnections: ConnectionLimits? = nil, role: OperatorRole = .owner
     ) {
         self.role = role
         self.storage = storage
@@ -49,6 +53,7 @@ package final class Console: Sendable {
         self.screen = screen
         self.isMigrated = isMigrated
         self.serverLimits = serverLimits
+        self.serverConnections = serverConnections
         store = AdminStore(storage)
         containerName = container
         self.environment = environment

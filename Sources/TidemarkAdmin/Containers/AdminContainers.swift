@@ -61,20 +61,25 @@ struct AdminContainers: ParsableCommand {
 
         func run(_ console: Console) async throws {
             let key = try console.key(identifier)
-            try console.plan("create \(identifier) in \(key.environment.name)")
-            guard try await console.store.createContainer(key) else {
-                guard try await !console.store.isClosed(key) else {
-                    throw AdminFailure(
-                        .refused,
-                        "The container \(identifier) is being deleted in \(key.environment.name). Finish that first: tidemark "
-                            + "admin containers delete \(identifier) --environment \(key.environment.name)")
-                }
-                throw AdminFailure(
-                    .refused,
-                    "There is already a container \(identifier) in \(key.environment.name). Use it, or choose another "
-                        + "identifier.")
+            if try await console.store.container(key.identifier, key.environment) != nil {
+                throw try await refusal(key, console)
             }
+            try console.plan("create \(identifier) in \(key.environment.name)")
+            guard try await console.store.createContainer(key) else { throw try await refusal(key, console) }
             console.say("Created \(identifier) in \(key.environment.name).")
+        }
+
+        private func refusal(_ key: ContainerKey, _ console: Console) async throws -> AdminFailure {
+            guard try await !console.store.isClosed(key) else {
+                return AdminFailure(
+                    .refused,
+                    "The container \(identifier) is being deleted in \(key.environment.name). Finish that first: tidemark "
+                        + "admin containers delete \(identifier) --environment \(key.environment.name)")
+            }
+            return AdminFailure(
+                .refused,
+                "There is already a container \(identifier) in \(key.environment.name). Use it, or choose another "
+                    + "identifier.")
         }
     }
 
@@ -117,6 +122,9 @@ extension AdminContainers {
 
         func run(_ console: Console) async throws {
             let key = try console.key(identifier)
+            guard try await console.store.container(key.identifier, key.environment) != nil else {
+                throw AdminFailure.noContainer(key)
+            }
             let isOn = places == .everywhere
             let words = isOn ? "everywhere" : "of custom zones"
             try console.plan("let \(identifier), \(key.environment.name), have feeds \(words)")
@@ -157,6 +165,9 @@ extension AdminContainers {
 
         func run(_ console: Console) async throws {
             let key = try console.key(identifier)
+            guard try await console.store.container(key.identifier, key.environment) != nil else {
+                throw AdminFailure.noContainer(key)
+            }
             let referencesMax = references == 0 ? nil : references
             var parts: [String] = []
             if references != nil {

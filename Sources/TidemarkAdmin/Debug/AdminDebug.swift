@@ -82,7 +82,10 @@ struct BundleTexts: Sendable {
             ("doctor.jsonl", Self.lines(findings, AdminDoctor.columns)),
             ("containers.jsonl", Self.lines(try await store.containerCounts(), AdminStats.containerColumns)),
             ("tables.jsonl", Self.lines(try await store.relations(), AdminStats.tableColumns)),
-            ("limits.jsonl", Self.lines(LimitRow.of(console.serverLimits), AdminLimits.columns)),
+            (
+                "limits.jsonl",
+                Self.lines(LimitRow.of(console.serverLimits, console.serverConnections), AdminLimits.columns)
+            ),
         ]
     }
 

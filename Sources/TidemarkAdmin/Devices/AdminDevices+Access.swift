@@ -35,6 +35,11 @@ extension AdminDevices {
 
         func run(_ console: Console) async throws {
             let revoked = AccountDevice(account: try await console.account(account), device: device.id)
+            switch try await console.store.standing(of: revoked) {
+            case .missing: throw AdminFailure.noDevice(device, of: account)
+            case .revoked where console.isDryRun: return console.say("\(device) was revoked already.")
+            case .listed, .revoked: break
+            }
             try console.plan("revoke the device \(device) of \(account)")
             switch try await console.store.revokeDevice(revoked) {
             case .done: console.say("Revoked \(device).")
@@ -59,6 +64,9 @@ extension AdminDevices {
 
         func run(_ console: Console) async throws {
             let forgotten = AccountDevice(account: try await console.account(account), device: device.id)
+            guard try await console.store.standing(of: forgotten) != .missing else {
+                throw AdminFailure.noDevice(device, of: account)
+            }
             try console.plan("remove the device \(device) of \(account) from the list")
             guard try await console.store.forgetDevice(forgotten) == .done else {
                 throw AdminFailure.noDevice(device, of: account)

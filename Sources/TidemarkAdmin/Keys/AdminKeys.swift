@@ -31,13 +31,13 @@ struct AdminKeys: ParsableCommand {
             guard let oldKey = try MasterKeyFile(path: old).read() else {
                 throw AdminFailure(.refused, "There is no file \(old). Name the master key file of the servers.")
             }
-            try console.plan("encrypt all keys that servers keep with the master key in \(new)")
             let file = MasterKeyFile(path: new)
-            let newKey = try file.read() ?? file.make().key
-            guard newKey.check != oldKey.check else {
-                throw AdminFailure(
-                    .refused, "\(old) and \(new) hold the same key. Name a new file, and it will be created.")
+            if console.isDryRun {
+                try await check(oldKey, try file.read(), console)
+                try console.plan("encrypt all keys that servers keep with the master key in \(new)")
             }
+            let newKey = try file.read() ?? file.make().key
+            guard newKey.check != oldKey.check else { throw isSame }
             let outcome = try await console.store.rotateMasterKey(from: oldKey.check, to: newKey.check) {
                 escrow, user in
                 oldKey.open(escrow, of: user).map { newKey.close($0, of: user) }
@@ -45,16 +45,30 @@ struct AdminKeys: ParsableCommand {
             console.say(try text(of: outcome))
         }
 
+        /// What a dry run can know.
+        private func check(_ oldKey: MasterKey, _ newKey: MasterKey?, _ console: Console) async throws {
+            guard newKey?.check != oldKey.check else { throw isSame }
+            let stored = try await console.store.masterKeyCheck()
+            guard stored == oldKey.check || (stored != nil && stored == newKey?.check) else { throw isOther }
+        }
+
+        private var isSame: AdminFailure {
+            AdminFailure(.refused, "\(old) and \(new) hold the same key. Name a new file, and it will be created.")
+        }
+
+        private var isOther: AdminFailure {
+            AdminFailure(
+                .refused,
+                "\(old) does not hold the database's master key. Nothing was changed. Name the master key file of the "
+                    + "servers.")
+        }
+
         private func text(of outcome: AdminStore.MasterKeyChange) throws(AdminFailure) -> String {
             let next = "Back it up, and start the servers with it."
             switch outcome {
             case .done(let keyCount): return "Encrypted \(keyCount) keys with the master key in \(new). \(next)"
             case .isDone: return "The keys are already encrypted with the master key in \(new). \(next)"
-            case .isOther:
-                throw AdminFailure(
-                    .refused,
-                    "\(old) does not hold the database's master key. Nothing was changed. Name the master key file of the "
-                        + "servers.")
+            case .isOther: throw isOther
             case .unopened(let user):
                 throw AdminFailure(
                     .refused,

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import TidemarkDomain
+internal import TidemarkServer
 internal import TidemarkStore
 
 struct AdminLimits: ParsableCommand {
@@ -33,7 +34,7 @@ struct AdminLimits: ParsableCommand {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
-            var rows = LimitRow.of(console.serverLimits)
+            var rows = LimitRow.of(console.serverLimits, console.serverConnections)
             let ofEach = try await console.store.requestRate(of: nil)
             let standard = Self.standardRate(console, ofEach)
             var inContainer: RateChoice?
@@ -55,6 +56,8 @@ struct AdminLimits: ParsableCommand {
             rows += LimitRow.of(
                 ofEach, of: "each account", setting: "admin accounts set-limit",
                 standard: Self.standardRate(console, .standard))
+            let connections = try await Self.connections(console)
+            rows.append(connections.row)
             if let account {
                 let own = try await console.store.quota(ofAccount: try await console.account(account))
                 rows.append(
@@ -63,6 +66,10 @@ struct AdminLimits: ParsableCommand {
                         setting: "admin accounts set-quota \(account)"))
                 let choice = try await console.store.requestRate(of: try await console.account(account))
                 rows += LimitRow.of(choice, inContainer: inContainer, of: account, standard: standard)
+                rows.append(
+                    LimitRow.of(
+                        connections: try await console.store.connectionsMax(of: try await console.account(account)),
+                        of: account, setting: "admin accounts set-limit \(account)", standard: connections.standard))
             }
             try await console.show(rows, as: AdminLimits.columns)
             guard console.serverLimits == nil else { return }
@@ -93,6 +100,18 @@ struct AdminLimits: ParsableCommand {
                 choice, of: "each account in the container", setting: "admin containers set-limit",
                 standard: standard)
             return (rows + rates, choice)
+        }
+
+        /// What holds for connections where nothing was chosen for an account.
+        private static func connections(
+            _ console: Console
+        ) async throws -> (row: LimitRow, standard: (count: Int, source: LimitRow.Source)) {
+            let server = console.serverConnections
+            let ofServer = (server ?? .standard).connectionsPerAccountMax
+            let row = LimitRow.of(
+                connections: try await console.store.connectionsMax(of: nil), of: "each account",
+                setting: "admin accounts set-limit", standard: (ofServer, server == nil ? .default : .server))
+            return (row, (row.value.map { Int($0) } ?? ofServer, row.source))
         }
 
         /// What holds for requests where nothing was chosen for an account or a container.

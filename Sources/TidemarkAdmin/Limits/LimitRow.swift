@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkServer
 
 /// A limit with its value, its unit and where it is set.
 struct LimitRow: Sendable, Equatable {
@@ -24,9 +25,16 @@ struct LimitRow: Sendable, Equatable {
 
     /// All limits of a server.
     ///
-    /// - Parameter running: nil: there is none, and those are shown that no option has changed.
-    static func of(_ running: Limits?) -> [LimitRow] {
-        Mirror(reflecting: running ?? .standard).children.compactMap { child in
+    /// - Parameters:
+    ///   - running: nil: there is none, and those are shown that no option has changed.
+    ///   - connections: likewise.
+    static func of(_ running: Limits?, _ connections: ConnectionLimits?) -> [LimitRow] {
+        rows(of: running ?? .standard, running == nil ? .default : .server)
+            + rows(of: connections ?? .standard, connections == nil ? .default : .server)
+    }
+
+    private static func rows(of limits: some Sendable, _ source: Source) -> [LimitRow] {
+        Mirror(reflecting: limits).children.compactMap { child in
             // What is either so or not is no limit.
             guard let name = child.label, !(child.value is Bool) else { return nil }
             let value: Int64? =
@@ -38,7 +46,7 @@ struct LimitRow: Sendable, Equatable {
                 }
             return LimitRow(
                 name: name, value: value, unit: unit(of: name), setting: options[name],
-                source: running == nil ? .default : .server)
+                source: source)
         }
     }
 
@@ -58,6 +66,19 @@ struct LimitRow: Sendable, Equatable {
                 name: "requestBurst of \(whom)", value: rate.map { Int64($0.burst) }, unit: "count", setting: setting,
                 source: source),
         ]
+    }
+
+    /// How many connections an account may have to a server.
+    ///
+    /// - Parameters:
+    ///   - choice: nil: nothing was chosen for it.
+    ///   - standard: what holds then, and where that is from.
+    static func of(
+        connections choice: Int?, of whom: String, setting: String, standard: (count: Int, source: Source)
+    ) -> LimitRow {
+        LimitRow(
+            name: "connectionsMax of \(whom)", value: Int64(choice ?? standard.count), unit: "count", setting: setting,
+            source: choice == nil ? standard.source : .store)
     }
 
     /// What an account may send in a container.
@@ -93,6 +114,10 @@ struct LimitRow: Sendable, Equatable {
         "itemsMax": "serve --request-items", "requestBytesMax": "serve --request-kilobytes",
         "containersMax": "serve --containers-per-account", "assetBytesMax": "serve --asset-megabytes",
         "uploadBytesMax": "serve --upload-megabytes",
+        "connectionsMax": "serve --connections", "connectionsPerAccountMax": "serve --connections-per-account",
+        "anonymousConnectionsMax": "serve --anonymous-connections",
+        "anonymousConnectionsPerAddressMax": "serve --anonymous-connections-per-address",
+        "anonymousIdleSeconds": "serve --anonymous-idle-seconds",
         "requestsPerSecond": "serve --requests-per-second", "requestBurst": "serve --request-burst",
     ]
 }

@@ -75,18 +75,43 @@ extension RateChoice {
     }
 }
 
+/// A number of connections, or `default`.
+enum ConnectionsArgument: ExpressibleByArgument, Sendable, Equatable {
+    case standard
+    case count(Int)
+
+    init?(argument: String) {
+        guard argument != "default" else {
+            self = .standard
+            return
+        }
+        guard let count = Int(argument), AccountLimits.connectionsRange.contains(count) else { return nil }
+        self = .count(count)
+    }
+
+    /// What is stored; nil: nothing is chosen.
+    var stored: Int? {
+        switch self {
+        case .standard: nil
+        case .count(let count): count
+        }
+    }
+}
+
 extension AdminAccounts {
     struct SetAccountLimit: AdminCommand {
         static let configuration = CommandConfiguration(
-            "set-limit", abstract: "Set how many requests an account may send, in all containers.",
+            "set-limit", abstract: "Set how many requests an account may send, and how many connections it may have.",
             discussion: """
-                At each server, on all of the account's connections together. It takes the place of what serve allows each \
-                account (--requests-per-second), at once. Without an account it is for all accounts that have no choice of \
-                their own, on all servers of the store; a choice for a container takes its place there. Requests beyond it get \
-                requestRateLimited, with a delay after which devices send them again: nothing is lost.
+                At each server, in all containers together. It takes the place of what serve allows each account \
+                (--requests-per-second, --connections-per-account). Without an account it is for all accounts that have no \
+                choice of their own, on all servers of the store; a choice of requests for a container takes its place there. \
+                Requests beyond it get requestRateLimited, with a delay after which devices send them again: nothing is lost. \
+                The limit of requests holds at once. That of connections holds for new ones: those that are open stay, and \
+                `connections close` ends them.
                 """,
             examples: "tidemark admin accounts set-limit alice --requests-per-second 50 --request-burst 200",
-            "tidemark admin accounts set-limit alice --requests-per-second default",
+            "tidemark admin accounts set-limit alice --requests-per-second default --connections 20",
             "tidemark admin accounts set-limit --requests-per-second 20")
         static let role = OperatorRole.editor
 
@@ -95,22 +120,52 @@ extension AdminAccounts {
             completion: .live(.accounts))
         var account: String?
         @OptionGroup var rate: RateOptions
+        @Option(
+            help: ArgumentHelp(
+                "Connections at once; default for no choice.",
+                discussion:
+                    "1 to \(AccountLimits.connectionsRange.upperBound), to each server. A device has one for each container.",
+                valueName: "count"))
+        var connections: ConnectionsArgument?
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func validate() throws {
-            guard rate.isGiven else { throw ValidationError("Give --requests-per-second.") }
+            guard rate.isGiven || connections != nil else {
+                throw ValidationError("Give --requests-per-second, --connections or both.")
+            }
         }
 
         func run(_ console: Console) async throws {
-            guard let choice = try rate.choice() else { return }
             let id: AccountID? = if let account { try await console.account(account) } else { nil }
-            let standard = account == nil ? "what its server allows each account" : "what each account may send"
-            let words = choice.words(standard: standard)
-            try console.plan("let \(account ?? "each account without a limit of its own") send \(words)")
-            guard try await console.store.setRequestRate(choice, of: id) else {
-                throw AdminFailure.noAccount(account ?? "")
+            let choice = try rate.choice()
+            let words = words(choice)
+            let whose = account ?? "each account without a limit of its own"
+            try console.plan("let \(whose) \(words)")
+            if let choice {
+                guard try await console.store.setRequestRate(choice, of: id) else {
+                    throw AdminFailure.noAccount(account ?? "")
+                }
             }
-            console.say("\(account ?? "Each account without a limit of its own") may send \(words).")
+            if let connections {
+                guard try await console.store.setConnectionsMax(connections.stored, of: id) else {
+                    throw AdminFailure.noAccount(account ?? "")
+                }
+            }
+            console.say("\(account ?? "Each account without a limit of its own") may \(words).")
+        }
+
+        private func words(_ choice: RateChoice?) -> String {
+            let isOne = account != nil
+            let sends = choice.map { choice in
+                let standard = isOne ? "what each account may send" : "what its server allows each account"
+                return "send \(choice.words(standard: standard))"
+            }
+            let has = connections.map { connections in
+                let standard = isOne ? "as each account may have" : "as its server allows each account"
+                return connections.stored.map { "have \(Amount.text($0, "connection")) to each server" }
+                    ?? "have as many connections \(standard)"
+            }
+            return [sends, has].compactMap(\.self).joined(separator: ", and ")
         }
     }
 }

@@ -61,13 +61,13 @@ extension AdminOperators {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
+            let isGone = AdminFailure(
+                .refused,
+                "There is no credential \(id) of an operator, or it has already been revoked. See: tidemark admin "
+                    + "operators credentials NAME")
+            guard try await console.store.canRevoke(OperatorCredentialID(id)) else { throw isGone }
             try console.plan("revoke the operator's credential \(id)")
-            guard try await console.store.revokeOperatorCredential(OperatorCredentialID(id)) else {
-                throw AdminFailure(
-                    .refused,
-                    "There is no credential \(id) of an operator, or it has already been revoked. See: tidemark admin "
-                        + "operators credentials NAME")
-            }
+            guard try await console.store.revokeOperatorCredential(OperatorCredentialID(id)) else { throw isGone }
             console.say("Revoked \(id).")
         }
     }

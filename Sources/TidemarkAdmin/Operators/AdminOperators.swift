@@ -54,10 +54,10 @@ struct AdminOperators: ParsableCommand {
         }
 
         func run(_ console: Console) async throws {
+            let isTaken = AdminFailure(.refused, "There is already an operator named \(name). Choose another name.")
+            guard try await console.store.operatorID(named: name) == nil else { throw isTaken }
             try console.plan("create the operator \(name) as \(grantedRole.rawValue)")
-            guard try await console.store.createOperator(name, grantedRole.value) != nil else {
-                throw AdminFailure(.refused, "There is already an operator named \(name). Choose another name.")
-            }
+            guard try await console.store.createOperator(name, grantedRole.value) != nil else { throw isTaken }
             console.say("Created \(name), \(grantedRole.rawValue). Next: tidemark admin operators issue \(name)")
         }
     }
@@ -73,6 +73,7 @@ struct AdminOperators: ParsableCommand {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
+            _ = try await console.operatorID(name)
             try console.plan("make \(name) \(newRole.rawValue)")
             guard try await console.store.setRole(newRole.value, ofOperator: name) else {
                 throw AdminFailure.noOperator(name)

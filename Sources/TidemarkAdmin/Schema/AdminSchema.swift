@@ -116,7 +116,13 @@ struct AdminSchema: ParsableCommand {
             let identifier = try console.container().identifier
             let source = try await console.store.developmentSchema(identifier)
             let key = ContainerKey(identifier: identifier, environment: .production)
-            try console.plan("add to the production schema of \(identifier) what only development has")
+            if console.isDryRun {
+                let current = try await console.store.currentSchema(key)
+                let count = current.differences(to: try current.promotingOrError(source)).count
+                try console.plan(
+                    "add to the production schema of \(identifier) what only development has: "
+                        + Amount.text(count, "change"))
+            }
             let production = try await console.findOrCreate(key)
             let differences = try await console.store.change(production, force: false) {
                 try $0.promotingOrError(source)

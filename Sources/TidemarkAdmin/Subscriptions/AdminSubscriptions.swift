@@ -62,14 +62,20 @@ struct AdminSubscriptions: ParsableCommand {
 
         func run(_ console: Console) async throws {
             let user = try await AdminSubscriptions.user(account, console)
-            try console.plan("delete the subscription \(id) of \(account)")
+            let isMissing = AdminFailure(
+                .refused,
+                "\(account) has no subscription \(id) in its \(database.rawValue) database. See: tidemark admin "
+                    + "subscriptions list \(account)")
+            let all = try await console.storage.subscriptions(of: user)
+            guard all.contains(where: { $0.id == id && $0.scope == database.value }) else { throw isMissing }
+            let deviceCount = try await console.store.devices(of: try await console.account(account)).count
+            try await console.confirm(
+                "delete the subscription \(id) of \(account)",
+                loss: "\(account) has \(Amount.text(all.count, "subscription")) in the container, and "
+                    + "\(Amount.text(deviceCount, "device")) that would not be told of its changes any more. Only an app can "
+                    + "save it again.")
             let gone = try await console.storage.deleteSubscriptions([id], scope: database.value, of: user)
-            guard !gone.isEmpty else {
-                throw AdminFailure(
-                    .refused,
-                    "\(account) has no subscription \(id) in its \(database.rawValue) database. See: tidemark admin "
-                        + "subscriptions list \(account)")
-            }
+            guard !gone.isEmpty else { throw isMissing }
             console.say("Deleted \(id).")
         }
     }

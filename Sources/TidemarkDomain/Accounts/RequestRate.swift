@@ -61,14 +61,30 @@ package struct AccountLimits: Sendable, Equatable {
     package var requestsInContainer: RateChoice
     /// Of the requests of each account for which nothing was chosen. It takes the place of the server's default.
     package var requestsOfEach: RateChoice
+    /// Connections of the account to each server, in whichever containers. Nil: nothing was chosen.
+    package var connections: Int32?
+    /// The same of each account for which nothing was chosen.
+    package var connectionsOfEach: Int32?
+
+    /// The values that ``connections`` can have. The tables have the same bound.
+    package static let connectionsRange = 1...1_000_000
 
     package init(
         requests: RateChoice = .standard, requestsInContainer: RateChoice = .standard,
-        requestsOfEach: RateChoice = .standard
+        requestsOfEach: RateChoice = .standard, connections: Int32? = nil, connectionsOfEach: Int32? = nil
     ) {
         self.requests = requests
         self.requestsInContainer = requestsInContainer
         self.requestsOfEach = requestsOfEach
+        self.connections = connections
+        self.connectionsOfEach = connectionsOfEach
+    }
+
+    /// Connections that the account may have to a server.
+    ///
+    /// - Parameter standard: what the server allows each account.
+    package func connectionsMax(standard: Int) -> Int {
+        (connections ?? connectionsOfEach).map { Int($0) } ?? standard
     }
 
     /// What bounds all requests of the account, in whichever containers. A choice for the container takes the place of the

@@ -46,9 +46,6 @@ package struct ShareAccess: Hashable, Sendable {
         return (part?.share == share ? part : parts[share])?.role == .administrator
     }
 
-    /// Whether the user takes part in the share.
-    package func takesPart(in share: ShareNumber) -> Bool { part?.share == share || parts[share] != nil }
-
     /// Whether the user may create records somewhere in the zone.
     package var mayWriteSomewhere: Bool {
         isOwner || part?.permission == .readWrite || parts.values.contains { $0.permission == .readWrite }

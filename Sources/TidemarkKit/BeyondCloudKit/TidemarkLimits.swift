@@ -23,6 +23,9 @@ public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
     public let requestsPerSecond: Int?
     /// Requests of the account at once, after it has sent none for a while.
     public let requestBurst: Int?
+    /// Connections of the account to one server, of all its devices and containers together. Each process that syncs has one for
+    /// a container. More: `requestRateLimited` with `retryAfterSeconds`, until another one ends.
+    public let connections: Int?
     /// Bytes that the user's private database may hold, with assets. More: `quotaExceeded`. If all private databases of the
     /// account together have a quota too, it is the one of the two that leaves less room.
     public let quotaBytes: Int64?
@@ -41,6 +44,7 @@ public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
         assetBytes = wire.itemsMax == 0 ? nil : Int64(clamping: wire.assetBytesMax)
         requestsPerSecond = isSignedIn ? known(wire.requestsPerSecond) : nil
         requestBurst = isSignedIn ? known(wire.requestBurst) : nil
+        connections = isSignedIn ? known(wire.connectionsMax) : nil
         quotaBytes = isSignedIn ? wire.quotaBytes.map { Int64(clamping: $0) } : nil
         quotaUsedBytes = isSignedIn ? wire.quotaUsedBytes.map { Int64(clamping: $0) } : nil
     }
@@ -51,8 +55,8 @@ public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
             ("items per request", itemsPerRequest.map { Int64($0) }), ("request bytes", requestBytes.map { Int64($0) }),
             ("record bytes", recordBytes.map { Int64($0) }), ("message bytes", messageBytes.map { Int64($0) }),
             ("asset bytes", assetBytes), ("requests per second", requestsPerSecond.map { Int64($0) }),
-            ("request burst", requestBurst.map { Int64($0) }), ("quota bytes", quotaBytes),
-            ("quota used bytes", quotaUsedBytes),
+            ("request burst", requestBurst.map { Int64($0) }), ("connections", connections.map { Int64($0) }),
+            ("quota bytes", quotaBytes), ("quota used bytes", quotaUsedBytes),
         ]
         let known = parts.compactMap { name, value in value.map { "\(name): \($0)" } }
         return "TidemarkLimits(\(known.joined(separator: ", ")))"

@@ -34,6 +34,7 @@ package struct OperatorRequest: Sendable {
     package let databaseURL: String
     /// Those of the server, as its options have set them.
     package let limits: Limits
+    package let connections: ConnectionLimits
     /// Where the long queries of all operators take turns, or those of all users.
     package let longQueries: FairGate
     /// The server's directory of assets; nil: it stores none.
@@ -42,7 +43,8 @@ package struct OperatorRequest: Sendable {
     package init(
         uuid: RequestUUID = .random(), sender: ChannelSender, address: String, arguments: [String],
         container: String?, environment: String?, hasColor: Bool, canAsk: Bool, showsProgress: Bool,
-        databaseURL: String, limits: Limits, longQueries: FairGate, assetDirectory: String? = nil
+        databaseURL: String, limits: Limits, connections: ConnectionLimits, longQueries: FairGate,
+        assetDirectory: String? = nil
     ) {
         self.uuid = uuid
         self.sender = sender
@@ -55,6 +57,7 @@ package struct OperatorRequest: Sendable {
         self.showsProgress = showsProgress
         self.databaseURL = databaseURL
         self.limits = limits
+        self.connections = connections
         self.longQueries = longQueries
         self.assetDirectory = assetDirectory
     }

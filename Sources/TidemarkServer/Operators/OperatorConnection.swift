@@ -137,7 +137,8 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
             container: command.container.isEmpty ? nil : command.container,
             environment: command.environment.isEmpty ? nil : command.environment, hasColor: command.hasColor,
             canAsk: command.canAsk, showsProgress: command.showsProgress, databaseURL: hall.databaseURL,
-            limits: hall.limits, longQueries: hall.longQueries(of: sender), assetDirectory: hall.assetDirectory)
+            limits: hall.limits, connections: hall.connections, longQueries: hall.longQueries(of: sender),
+            assetDirectory: hall.assetDirectory)
         if let refusal = hall.take(sender) {
             perform(machine.say("Error: \(refusal)"))
             return perform(machine.end(OperatorHall.refusedStatus))

@@ -45,6 +45,7 @@ final class OperatorHall: @unchecked Sendable {
     let commands: any OperatorCommands
     let databaseURL: String
     let limits: Limits
+    let connections: ConnectionLimits
     /// Where the long queries of all operators take turns, apart from those of apps: neither waits for the other's.
     private let longQueries: FairGate
     /// Likewise of all users.
@@ -81,6 +82,7 @@ final class OperatorHall: @unchecked Sendable {
         longQueriesOfUsers = PostgresStorage.longQueryTurns(1, within: configuration.limits, on: loop)
         assetDirectory = configuration.assetDirectory
         limits = configuration.limits
+        connections = configuration.connectionLimits(isPlain: configuration.certificate == nil)
     }
 
     /// Decides on a request.

@@ -163,6 +163,13 @@ package protocol Storage: AnyObject, Sendable {
     func setRequestRate(_ choice: RateChoice, of account: AccountID?) async throws(StorageError) -> Bool
     func setRequestRate(_ choice: RateChoice, in container: ContainerKey) async throws(StorageError) -> Bool
 
+    /// Chooses how many connections an account may have to each server. False: there is no such account.
+    ///
+    /// - Parameters:
+    ///   - count: nil: nothing is chosen.
+    ///   - account: nil: each account for which nothing is chosen, in place of what servers allow.
+    func setConnectionsMax(_ count: Int32?, of account: AccountID?) async throws(StorageError) -> Bool
+
     /// The container's own roles that these users have. Users without roles are left out.
     func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>]
 

@@ -221,7 +221,9 @@ final class Authentication: Sendable {
             userRecordName: member.identity?.userRecordName ?? "", now: now(), memoryEpoch: store.memoryEpoch,
             store: store.incarnation, limits: settings.limits,
             messageBytesMax: settings.messageBytesMax(isAnonymous: member.identity == nil),
-            keepsAssets: settings.keepsAssets, of: member.identity?.limits, quota: member.identity?.quota,
+            keepsAssets: settings.keepsAssets, of: member.identity?.limits,
+            connectionsMax: (member.identity?.limits ?? AccountLimits()).connectionsMax(
+                standard: settings.sessionsPerAccountMax), quota: member.identity?.quota,
             serverName: settings.serverName, warnings: warning.map { [$0] } ?? [])
     }
 }

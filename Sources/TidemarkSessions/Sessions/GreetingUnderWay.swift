@@ -20,11 +20,15 @@ extension Refusal {
         "This page may not connect without a credential. The server's operator names the pages that may: "
             + "--allowed-origins.")
 
-    static func tooManyOfAccount(_ settings: SessionSettings) -> Refusal {
-        Refusal(
+    static func tooManyOfAccount(_ limits: AccountLimits?, _ settings: SessionSettings) -> Refusal {
+        let standard = settings.sessionsPerAccountMax
+        let isChosen = limits?.connections != nil || limits?.connectionsOfEach != nil
+        let count = limits?.connectionsMax(standard: standard) ?? standard
+        let source = isChosen ? "admin accounts set-limit --connections" : "--connections-per-account"
+        return Refusal(
             .tooManyRequests,
-            "The account has too many connections: this server takes \(settings.sessionsPerAccountMax) of one account "
-                + "(--connections-per-account). Close another one, or try again later.",
+            "The account has too many connections: this server takes \(count) of one account (\(source)). Close another "
+                + "one, or try again later.",
             retryAfter: settings.noPlaceRetrySeconds)
     }
 

@@ -377,7 +377,7 @@ extension Session {
         SessionMetrics.shared.sessions.add(1, .init(member))
         let admission = hub.admit(self, member)
         guard admission != .refused else {
-            return refuse(greeting, .tooManyOfAccount(hub.settings), .tooMany)
+            return refuse(greeting, .tooManyOfAccount(member.identity?.limits, hub.settings), .tooMany)
         }
         guard takePlace(greeting, member) else { return }
         var answer = answer

@@ -274,11 +274,14 @@ package final class SessionHub: Sendable {
 
     /// Counts a session of an account.
     func admit(_ session: Session, _ member: SessionMember) -> Admission {
-        guard let account = member.identity?.account else { return .admitted }
+        guard let identity = member.identity else { return .admitted }
+        let account = identity.account
         return state.withLock { state in
             guard state.sessions[session.number] != nil else { return .admitted }
             let (count, isDeviceTaken) = state.accounts.add(account, device: member.device, life: member.life)
-            guard count <= settings.sessionsPerAccountMax else { return .refused }
+            guard count <= identity.limits.connectionsMax(standard: settings.sessionsPerAccountMax) else {
+                return .refused
+            }
             return isDeviceTaken ? .deviceTaken : .admitted
         }
     }

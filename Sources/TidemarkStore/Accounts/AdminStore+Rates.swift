@@ -35,4 +35,24 @@ extension AdminStore {
         try await storage.post([.limitsChanged(nil)])
         return true
     }
+
+    /// How many connections an account may have to each server; nil: nothing was chosen.
+    ///
+    /// - Parameter account: nil: each account for which nothing was chosen.
+    package func connectionsMax(of account: AccountID?) async throws(StorageError) -> Int? {
+        let found: Int32? =
+            if let account {
+                try await storage.read(sql.rates.connections(account)).first ?? nil
+            } else {
+                try await storage.read(sql.rates.connectionsOfEach()).first ?? nil
+            }
+        return found.map { Int($0) }
+    }
+
+    /// Chooses it. Servers use it for the next connection. Those that are open stay.
+    ///
+    /// - Returns: whether there is such an account.
+    package func setConnectionsMax(_ count: Int?, of account: AccountID?) async throws(StorageError) -> Bool {
+        try await storage.setConnectionsMax(count.map { Int32(clamping: $0) }, of: account)
+    }
 }

@@ -3,13 +3,14 @@
 internal import TidemarkDomain
 internal import TidemarkPostgres
 
-/// The SQL of what operators choose for accounts' requests (R-934).
+/// The SQL of what operators choose for accounts' requests and connections (R-934, R-935).
 struct RateStatements: Sendable {
     /// The columns of ``AccountLimits``, of account `a` in container `k`.
     static let columns = """
         a.request_rate AS account_rate, a.request_burst AS account_burst, k.request_rate AS container_rate,
                k.request_burst AS container_burst, (SELECT request_rate FROM store) AS each_rate,
-               (SELECT request_burst FROM store) AS each_burst
+               (SELECT request_burst FROM store) AS each_burst, a.connections_max AS account_connections,
+               (SELECT connections_max FROM store) AS each_connections
         """
 
     let ofUsers = DeclaredStatement<[UserID], (user: UserID, limits: AccountLimits)>(
@@ -47,6 +48,20 @@ struct RateStatements: Sendable {
         .write, "set_rate_of_each",
         "UPDATE store SET request_rate = \(\.rate), request_burst = \(\.burst) RETURNING 1")
 
+    let connections = DeclaredStatement<AccountID, Int32?>(
+        .read, "admin_account_connections", "SELECT connections_max FROM account WHERE id = \(\.self)")
+
+    /// Of each account for which nothing was chosen.
+    let connectionsOfEach = DeclaredStatement<Void, Int32?>(
+        .read, "admin_connections_of_each", "SELECT connections_max FROM store")
+
+    let setConnections = DeclaredStatement<(account: AccountID, count: Int32?), Void>(
+        .write, "set_account_connections",
+        "UPDATE account SET connections_max = \(\.count) WHERE id = \(\.account) RETURNING id")
+
+    let setConnectionsOfEach = DeclaredStatement<Int32?, Void>(
+        .write, "set_connections_of_each", "UPDATE store SET connections_max = \(\.self) RETURNING 1")
+
     let setOfContainer = DeclaredStatement<(container: ContainerKey, rate: Int32?, burst: Int32?), Void>(
         .write, "set_container_rate",
         """
@@ -61,7 +76,8 @@ extension AccountLimits {
         self.init(
             requests: RateChoice(rate: try row["account_rate"], burst: try row["account_burst"]),
             requestsInContainer: RateChoice(rate: try row["container_rate"], burst: try row["container_burst"]),
-            requestsOfEach: RateChoice(rate: try row["each_rate"], burst: try row["each_burst"]))
+            requestsOfEach: RateChoice(rate: try row["each_rate"], burst: try row["each_burst"]),
+            connections: try row["account_connections"], connectionsOfEach: try row["each_connections"])
     }
 }
 

@@ -72,6 +72,11 @@ extension PostgresStorage {
         return try await !write(sql.rates.setOfContainer(rate)).isEmpty
     }
 
+    package func setConnectionsMax(_ count: Int32?, of account: AccountID?) async throws(StorageError) -> Bool {
+        guard let account else { return try await !write(sql.rates.setConnectionsOfEach(count)).isEmpty }
+        return try await !write(sql.rates.setConnections((account, count))).isEmpty
+    }
+
     package func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>] {
         var roles: [UserID: Set<Role>] = [:]
         for (user, role) in try await read(sql.choices.roles(users)) { roles[user, default: []].insert(role) }

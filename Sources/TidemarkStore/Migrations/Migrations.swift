@@ -211,5 +211,9 @@ package enum Migrations {
             "0047_create_share_records", "19ef42ceefb98f4dd7537613c6e6b96858977811af5442f5d22a6df6eefd5bb3",
             PackageResources._047_create_share_records_sql
         ),
+        (
+            "0048_limit_connections", "abe40ba94e7136d3fe632728b789f4fedd2c00b43b9f9b24ce267ddab8f3c123",
+            PackageResources._048_limit_connections_sql
+        ),
     ]
 }

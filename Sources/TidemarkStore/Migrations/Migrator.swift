@@ -218,7 +218,7 @@ struct MigrationStatements: Sendable {
                    step.applied_at - first.applied_at < interval '2 minutes'
                    OR greatest(step.applied_at, pg_postmaster_start_time()) < now() - interval '1 hour', false) AS settled
           FROM schema_migration step, schema_migration first
-         WHERE step.number = \(\.self) AND first.number = 1
+         WHERE step.number::bigint = \(\.self) AND first.number = 1
         """)
 
     let steps = DeclaredStatement<Void, MigrationStep.Applied>(

@@ -133,7 +133,7 @@ struct SharingStatements: Sendable {
                            ORDER BY u.database_id, u.zone_id, u.root_name LIMIT 1) END AS root_secret
           FROM (SELECT o.*,
                        o.ended_number IS NULL
-                           AND (k.ordinal = ANY (\(\.every)) OR coalesce(o.root_name, '') = ANY (r.root_names)
+                           AND (k.ordinal = ANY (\(\.every)::integer[]) OR coalesce(o.root_name, '') = ANY (r.root_names)
                                 OR (k.ordinal, o.record_name) IN (
                                     SELECT w.place, w.name
                                       FROM unnest(\(\.names, \.place), \(\.names, \.name)) AS w (place, name)))

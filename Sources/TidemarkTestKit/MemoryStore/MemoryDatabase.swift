@@ -236,6 +236,22 @@ package final class MemoryDatabase: Sendable {
         return true
     }
 
+    /// Chooses how many connections an account may have; nil: nothing.
+    ///
+    /// - Parameter name: nil: of each account for which nothing was chosen.
+    /// - Returns: false, with nothing changed, if there is no such account.
+    package func setConnectionsMax(_ count: Int32?, account name: String?) -> Bool {
+        withState { state in
+            guard let name else {
+                state.tables.connectionsOfEach = count
+                return true
+            }
+            guard let account = state.tables.accounts[name] else { return false }
+            state.tables.accountConnections[account] = count
+            return true
+        }
+    }
+
     /// Chooses what each account may send in a container, and tells servers.
     ///
     /// - Returns: false, with nothing changed, if there is no such container.

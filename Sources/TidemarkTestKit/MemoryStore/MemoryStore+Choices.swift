@@ -64,6 +64,18 @@ extension MemoryStore {
         }
     }
 
+    package func setConnectionsMax(_ count: Int32?, of account: AccountID?) async throws(StorageError) -> Bool {
+        try await call { tables in
+            guard let account else {
+                tables.connectionsOfEach = count
+                return true
+            }
+            guard tables.accounts.values.contains(account) else { return false }
+            tables.accountConnections[account] = count
+            return true
+        }
+    }
+
     package func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>] {
         try await call { tables in tables.roles.filter { users.contains($0.key) } }
     }
@@ -103,7 +115,8 @@ extension MemoryTables {
     func limits(of user: UserKey) -> AccountLimits {
         AccountLimits(
             requests: accountRates[user.account] ?? .standard,
-            requestsInContainer: containerRates[user.container] ?? .standard, requestsOfEach: rateOfEach)
+            requestsInContainer: containerRates[user.container] ?? .standard, requestsOfEach: rateOfEach,
+            connections: accountConnections[user.account], connectionsOfEach: connectionsOfEach)
     }
 
     /// The quota, if there is one.

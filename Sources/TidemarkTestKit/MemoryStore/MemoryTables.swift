@@ -85,6 +85,10 @@ struct MemoryTables {
     var containerRates: [ContainerID: RateChoice] = [:]
     /// And of each account for which nothing was chosen.
     var rateOfEach = RateChoice.standard
+    /// What operators chose for connections; without one nothing.
+    var accountConnections: [AccountID: Int32] = [:]
+    /// Of each account for which nothing was chosen.
+    var connectionsOfEach: Int32?
     /// The containers' own roles that users have.
     var roles: [UserID: Set<Role>] = [:]
     /// What servers know of devices. All devices are listed.

@@ -70,11 +70,12 @@ package struct Greeting: Sendable, Equatable {
 extension WireHelloAnswer {
     /// - Parameters:
     ///   - accountLimits: what operators chose for the account; nil: nobody is signed in.
+    ///   - connectionsMax: connections that the account may have to the server.
     ///   - quota: of the private database, if it has one.
     package init(
         userRecordName: String, now: Timestamp, memoryEpoch: Int64, store: StoreIncarnation, limits: Limits,
-        messageBytesMax: Int, keepsAssets: Bool, of accountLimits: AccountLimits? = nil, quota: QuotaStanding? = nil,
-        serverName: String, warnings: [String] = []
+        messageBytesMax: Int, keepsAssets: Bool, of accountLimits: AccountLimits? = nil, connectionsMax: Int = 0,
+        quota: QuotaStanding? = nil, serverName: String, warnings: [String] = []
     ) {
         self.init()
         self.warnings = warnings
@@ -96,6 +97,7 @@ extension WireHelloAnswer {
             accountLimits.rate(standard: limits.requestRate), accountLimits.rateInContainer)
         self.limits.requestsPerSecond = UInt32(clamping: rate?.perSecond ?? 0)
         self.limits.requestBurst = UInt32(clamping: rate?.burst ?? 0)
+        self.limits.connectionsMax = UInt32(clamping: connectionsMax)
         self.limits.quotaBytes = quota.map { UInt64(clamping: $0.bytesMax) }
         self.limits.quotaUsedBytes = quota?.byteCount.map { UInt64(clamping: $0) }
     }

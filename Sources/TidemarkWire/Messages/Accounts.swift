@@ -359,6 +359,8 @@ package struct WireServerLimits: WireMessage {
     /// Bytes of that quota that were used when the connection began. Absent: there is no quota, the account has more
     /// zones than the server counts then, or the server is older.
     package var quotaUsedBytes: UInt64?
+    /// Connections that the account may have to this server at once. 0: nobody is signed in, or an older server.
+    package var connectionsMax: UInt32 = 0
 
     @usableFromInline package init() {}
 }
@@ -379,7 +381,8 @@ extension WireServerLimits {
             case 72: self.requestBurst = try reader.uint32()
             case 80: self.quotaBytes = try reader.uint64()
             case 88: self.quotaUsedBytes = try reader.uint64()
-            default: try reader.skip(tag, known: 0xFFE)
+            case 96: self.connectionsMax = try reader.uint32()
+            default: try reader.skip(tag, known: 0x1FFE)
             }
         }
     }
@@ -419,6 +422,9 @@ extension WireServerLimits {
         }
         if let quotaUsedBytes {
             size += 1 + WireSize.uint64(quotaUsedBytes)
+        }
+        if connectionsMax != 0 {
+            size += 1 + WireSize.uint32(connectionsMax)
         }
         return size
     }
@@ -468,6 +474,10 @@ extension WireServerLimits {
         if let quotaUsedBytes {
             writer.number(88)
             writer.uint64(quotaUsedBytes)
+        }
+        if connectionsMax != 0 {
+            writer.number(96)
+            writer.uint32(connectionsMax)
         }
     }
 }

@@ -130,8 +130,9 @@ extension GoldenCommand {
 
     /// A later line may stand on what an earlier one has made.
     private static let changing: [GoldenCommand] = [
-        GoldenCommand(changing: "accounts create", "dora --dry-run", "dora", "erik -o json", "alice"),
-        GoldenCommand(changing: "accounts disable", "bob --dry-run", "bob", "bob -o json"),
+        GoldenCommand(
+            changing: "accounts create", "dora --dry-run", "dora", "erik -o json", "alice", "alice --dry-run"),
+        GoldenCommand(changing: "accounts disable", "bob --dry-run", "bob", "bob -o json", "bob --dry-run"),
         GoldenCommand(changing: "accounts enable", "bob --dry-run", "bob", "bob -o json"),
         GoldenCommand(
             changing: "accounts set-name", "bob --given Bob --family Brown --dry-run", "bob --given Bob --family Brown",
@@ -145,7 +146,9 @@ extension GoldenCommand {
             "alice --requests-per-second 20",
             "alice --requests-per-second none -o json", "alice --requests-per-second default",
             "nobody --requests-per-second 1", "--requests-per-second 30 --dry-run", "--requests-per-second 30",
-            "--requests-per-second default -o json"),
+            "--requests-per-second default -o json", "alice --connections 5 --dry-run", "alice --connections 5",
+            "alice --connections default --requests-per-second 20", "alice --requests-per-second default",
+            "--connections 9", "--connections default -o json", "nobody --connections 1"),
         GoldenCommand(
             changing: "accounts set-quota", "alice --megabytes 100 --dry-run", "alice --megabytes 100",
             "alice --megabytes none -o json"),
@@ -157,26 +160,28 @@ extension GoldenCommand {
             "carol --yes -o json"),
         GoldenCommand(
             changing: "addresses create", "alice alice@example.org --dry-run", "alice alice@example.org",
-            "alice bob@example.org -o json"),
+            "alice bob@example.org -o json", "alice bob@example.org --dry-run"),
         GoldenCommand(
             changing: "identities create", "alice --issuer https://login.example.org --subject 42 --dry-run",
             "alice --issuer https://login.example.org --subject 42",
             "alice --issuer https://login.example.org --subject 42 -o json",
-            "bob --issuer https://login.example.org --subject 42"),
+            "bob --issuer https://login.example.org --subject 42",
+            "bob --issuer https://login.example.org --subject 42 --dry-run"),
         GoldenCommand(
             changing: "identities delete", "alice --issuer https://login.example.org --subject 42 --dry-run",
             "alice --issuer https://login.example.org --subject 42",
-            "alice --issuer https://login.example.org --subject 42 -o json"),
+            "alice --issuer https://login.example.org --subject 42 -o json",
+            "alice --issuer https://login.example.org --subject 42 --dry-run"),
         GoldenCommand(
             changing: "addresses delete", "alice alice@example.org --dry-run", "alice alice@example.org",
-            "alice alice@example.org -o json"),
+            "alice alice@example.org -o json", "alice alice@example.org --dry-run"),
         GoldenCommand(
             changing: "assets collect", "--asset-directory @assets --dry-run",
             "--asset-directory @assets --yes -o json", difference: localFiles),
         GoldenCommand(
             changing: "backup create", "@backup --asset-directory @assets --dry-run",
             "@backup --asset-directory @assets", "@backup --asset-directory @assets -o json",
-            "@backup-2 --previous @none", difference: localFiles),
+            "@backup --asset-directory @assets --dry-run", "@backup-2 --previous @none", difference: localFiles),
         GoldenCommand(changing: "backup verify", "@backup", "@backup -o json", "@none"),
         GoldenCommand(
             changing: "backup restore", "@backup --asset-directory @other", "@backup --asset-directory @other -o json",
@@ -187,7 +192,8 @@ extension GoldenCommand {
             changing: "connections close", "alice", "alice \(GoldenStore.phone) --dry-run", "nobody -o json"),
         GoldenCommand(
             changing: "containers create", "iCloud.org.example.new --dry-run", "iCloud.org.example.new",
-            "iCloud.org.example.new --environment production -o json", "iCloud.org.example.new"),
+            "iCloud.org.example.new --environment production -o json", "iCloud.org.example.new",
+            "iCloud.org.example.new --dry-run"),
         GoldenCommand(
             changing: "containers delete", "iCloud.org.example.new --environment production",
             "iCloud.org.example.new --environment production --dry-run",
@@ -196,13 +202,15 @@ extension GoldenCommand {
         GoldenCommand(
             changing: "containers set-feeds", "iCloud.org.example.new everywhere --dry-run",
             "iCloud.org.example.new everywhere",
-            "iCloud.org.example.new custom-zones -o json", "iCloud.org.example.none everywhere"),
+            "iCloud.org.example.new custom-zones -o json", "iCloud.org.example.none everywhere",
+            "iCloud.org.example.none everywhere --dry-run"),
         GoldenCommand(
             changing: "containers set-limit", "iCloud.org.example.new --references 9",
             "iCloud.org.example.new --references 0 -o json",
             "iCloud.org.example.new --requests-per-second 20 --dry-run",
             "iCloud.org.example.new --requests-per-second 20 --request-burst 30 --references 9",
-            "iCloud.org.example.none --requests-per-second default"),
+            "iCloud.org.example.none --requests-per-second default",
+            "iCloud.org.example.none --references 9 --dry-run"),
         GoldenCommand(
             changing: "containers set-quota", "iCloud.org.example.new --private-megabytes 10 --dry-run",
             "iCloud.org.example.new --private-megabytes 10",
@@ -215,13 +223,13 @@ extension GoldenCommand {
         GoldenCommand(
             changing: "credentials create", "dora --dry-run", "dora --label laptop", "dora -o json", "dora -o name",
             "nobody"),
-        GoldenCommand(changing: "credentials revoke", "2 --dry-run", "2", "2 -o json"),
+        GoldenCommand(changing: "credentials revoke", "2 --dry-run", "2", "2 -o json", "2 --dry-run"),
         GoldenCommand(
             changing: "devices revoke", "alice \(GoldenStore.phone) --dry-run", "alice \(GoldenStore.phone)",
-            "alice \(GoldenStore.phone) -o json"),
+            "alice \(GoldenStore.phone) -o json", "alice \(GoldenStore.phone) --dry-run"),
         GoldenCommand(
             changing: "devices delete", "alice \(GoldenStore.phone) --dry-run", "alice \(GoldenStore.phone)",
-            "alice \(GoldenStore.phone) -o json"),
+            "alice \(GoldenStore.phone) -o json", "alice \(GoldenStore.phone) --dry-run"),
         GoldenCommand(
             changing: "import", "public @more.csv --mapping @airports.map --account alice --dry-run",
             "public @more.csv --mapping @airports.map --account alice",
@@ -233,10 +241,13 @@ extension GoldenCommand {
             "--old @none.key --new @other.key", "--old @master.key --new @other.key",
             "--old @master.key --new @other.key -o json", difference: localFiles),
         GoldenCommand(
-            changing: "operators create", "nina --role editor --dry-run", "nina --role editor", "nina -o json"),
-        GoldenCommand(changing: "operators set-role", "nina viewer --dry-run", "nina viewer", "nobody viewer -o json"),
+            changing: "operators create", "nina --role editor --dry-run", "nina --role editor", "nina -o json",
+            "nina --dry-run"),
+        GoldenCommand(
+            changing: "operators set-role", "nina viewer --dry-run", "nina viewer", "nobody viewer -o json",
+            "nobody viewer --dry-run"),
         GoldenCommand(changing: "operators issue", "nina --dry-run", "nina --label laptop", "nina -o json"),
-        GoldenCommand(changing: "operators revoke", "2 --dry-run", "2", "2 -o json"),
+        GoldenCommand(changing: "operators revoke", "2 --dry-run", "2", "2 -o json", "2 --dry-run"),
         GoldenCommand(changing: "operators delete", "nina --dry-run", "nina", "nina --yes", "nina --yes -o json"),
         GoldenCommand(
             changing: "records save", "alice Notes @saved.jsonl --dry-run", "alice Notes @saved.jsonl",
@@ -244,7 +255,9 @@ extension GoldenCommand {
         GoldenCommand(
             changing: "records delete", "alice Notes trip --dry-run", "alice Notes trip", "alice Notes trip --yes",
             "alice Notes trip --yes -o json"),
-        GoldenCommand(changing: "roles assign", "bob Editor --dry-run", "bob Editor", "bob Nothing -o json"),
+        GoldenCommand(
+            changing: "roles assign", "bob Editor --dry-run", "bob Editor", "bob Nothing -o json",
+            "bob Nothing --dry-run"),
         GoldenCommand(changing: "roles revoke", "bob Editor --dry-run", "bob Editor", "bob Editor -o json"),
         GoldenCommand(changing: "schema import", "@new.ckdb --dry-run", "@new.ckdb -o json", "@new.ckdb", "@bad.ckdb"),
         GoldenCommand(changing: "schema promote", "--dry-run", "-o json", ""),
@@ -252,7 +265,8 @@ extension GoldenCommand {
             changing: "shares revoke", "alice Notes --dry-run", "alice Notes", "alice Notes --yes",
             "alice Notes --yes -o json"),
         GoldenCommand(
-            changing: "subscriptions delete", "alice all --dry-run", "alice all", "alice all -o json"),
+            changing: "subscriptions delete", "alice all --dry-run", "alice all", "alice all --yes",
+            "alice all --yes -o json", "alice all --dry-run"),
         GoldenCommand(
             changing: "zones delete", "alice Drafts", "alice Drafts --dry-run", "alice Drafts --yes",
             "alice Drafts --yes -o json"),

@@ -119,7 +119,7 @@ struct GoldenStore {
         let key = "\(directory.path)/master.key"
         try GoldenFiles.write(masterKey: Self.masterKey, to: key)
         let (server, port) = try await OperatorPlace.serve(
-            ["--plain", "--master-key-file", key], on: url, in: directory)
+            ["--plain", "--master-key-file", key, "--connections", "1000"], on: url, in: directory)
         let (alice, bob) = (app(Self.credentials.alice, port), app(Self.credentials.bob, port))
         // They become users of the container before zones get their numbers.
         for app in [alice, bob] { _ = try await app.userRecordID() }

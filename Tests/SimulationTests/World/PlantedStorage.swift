@@ -228,6 +228,10 @@ final class PlantedStorage: Storage {
         try await base.setRequestRate(choice, of: account)
     }
 
+    func setConnectionsMax(_ count: Int32?, of account: AccountID?) async throws(StorageError) -> Bool {
+        try await base.setConnectionsMax(count, of: account)
+    }
+
     func setRequestRate(_ choice: RateChoice, in container: ContainerKey) async throws(StorageError) -> Bool {
         try await base.setRequestRate(choice, in: container)
     }

@@ -23,7 +23,8 @@ import TidemarkTestSupport
         let request = OperatorRequest(
             sender: sender, address: "10.0.0.7", arguments: arguments, container: nil, environment: nil,
             hasColor: false, canAsk: false, showsProgress: false, databaseURL: place.url, limits: .standard,
-            longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: place.loop), assetDirectory: assets)
+            connections: .standard, longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: place.loop),
+            assetDirectory: assets)
         let status = await ServedCommands().run(request, over: channel)
         return (TidemarkAdmin.ExitStatus(rawValue: status), channel)
     }

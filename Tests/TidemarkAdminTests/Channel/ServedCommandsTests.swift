@@ -24,7 +24,8 @@ import TidemarkTestSupport
 
         func run(
             _ arguments: [String], as role: OperatorRole = .owner, files: [String: [UInt8]] = [:],
-            leavesAtOnce: Bool = false, limits: Limits = .standard, uuid: RequestUUID = .random()
+            leavesAtOnce: Bool = false, limits: Limits = .standard, connections: ConnectionLimits = .standard,
+            uuid: RequestUUID = .random()
         ) async -> (status: TidemarkAdmin.ExitStatus?, channel: TestChannel) {
             let channel = TestChannel(files: files, leavesAtOnce: leavesAtOnce)
             let sender = ChannelSender.operator(
@@ -33,7 +34,8 @@ import TidemarkTestSupport
                 uuid: uuid, sender: sender, address: "10.0.0.7", arguments: arguments,
                 container: AdminPlace.container.identifier,
                 environment: "development", hasColor: false, canAsk: false, showsProgress: false, databaseURL: url,
-                limits: limits, longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
+                limits: limits, connections: connections,
+                longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
             let status = await ServedCommands().run(request, over: channel)
             return (TidemarkAdmin.ExitStatus(rawValue: status), channel)
         }
@@ -43,11 +45,19 @@ import TidemarkTestSupport
         try await with { place in
             var limits = Limits.standard
             limits.itemsMax = 17
-            let shown = await place.run(["limits", "show", "-o", "json"], limits: limits)
+            var configuration = ServerConfiguration(addresses: [], certificate: nil, databaseURL: "", limits: limits)
+            configuration.connectionsPerAccountMax = 7
+            let shown = await place.run(
+                ["limits", "show", "-o", "json"], limits: limits,
+                connections: configuration.connectionLimits(isPlain: false))
             #expect(shown.status == .ok)
             let line =
                 #"{"limit":"itemsMax","value":17,"unit":"count","setBy":"serve --request-items","source":"server"}"#
             #expect(shown.channel.output.contains(line + "\n"), "\(shown.channel.output)")
+            #expect(
+                shown.channel.output.contains(
+                    #"{"limit":"connectionsPerAccountMax","value":7,"unit":"count","setBy":"serve --connections-per-account""#
+                ))
             #expect(
                 shown.channel.output.contains(#""limit":"accountQuota""#)
                     && shown.channel.output.contains(#""source":"store""#))
@@ -286,7 +296,8 @@ import TidemarkTestSupport
                 SignedInOperator(id: OperatorID(1), credential: OperatorCredentialID(1), name: "olga", role: .editor)),
             address: "", arguments: [], container: nil, environment: nil, hasColor: false, canAsk: false,
             showsProgress: false, databaseURL: "",
-            limits: .standard, longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
+            limits: .standard, connections: .standard,
+            longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
         let served = Screen(output: .table, terminal: ChannelTerminal(request, TestChannel()))
         let local = Screen(output: .table, terminal: MemoryTerminal(input: "", directory: ""))
         let (few, many) = (InputLimits.lineBytesMax(on: served), InputLimits.lineBytesMax(on: local))

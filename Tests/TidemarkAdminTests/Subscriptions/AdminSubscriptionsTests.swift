@@ -8,7 +8,7 @@ import TidemarkStore
 @testable import TidemarkAdmin
 
 @Suite struct AdminSubscriptionsTests {
-    @Test func `an operator lists and deletes subscriptions`() async throws {
+    @Test func `R-832: an operator lists and deletes subscriptions`() async throws {
         try await AdminPlace.run { place in
             let alice = try await place.user("alice")
             let refusals = try await place.storage.saveSubscriptions(
@@ -25,7 +25,17 @@ import TidemarkStore
                     {"subscription":"all","database":"shared","kind":"database","zone":null,"recordType":null,"notificationInfoBytes":0}
 
                     """)
-            #expect(try await place.perform("subscriptions", "delete", "alice", "all").status == .ok)
+            // Only an app can save it again, so somebody must want it.
+            for (words, status) in [([], .usage), (["--dry-run"], .ok)] as [([String], TidemarkAdmin.ExitStatus)] {
+                let asked = try await place.perform(["subscriptions", "delete", "alice", "all"] + words)
+                #expect(asked.status == status)
+                #expect(
+                    asked.terminal.messages.contains("alice has 2 subscriptions in the container, and 0 devices that"),
+                    "\(asked.terminal.messages)")
+            }
+            #expect(
+                try await place.perform("subscriptions", "list", "alice", "-o", "name").terminal.output == "all\nall\n")
+            #expect(try await place.perform("subscriptions", "delete", "alice", "all", "--yes").status == .ok)
             let names = try await place.perform("subscriptions", "list", "alice")
             #expect(
                 names.terminal.output == """
@@ -33,10 +43,12 @@ import TidemarkStore
                     all           shared    database  -     -
 
                     """)
-            #expect(try await place.perform("subscriptions", "delete", "alice", "all").status == .refused)
-            #expect(
-                try await place.perform("subscriptions", "delete", "alice", "all", "--database", "shared").status == .ok
-            )
+            for words in [["--yes"], ["--dry-run"]] {
+                #expect(
+                    try await place.perform(["subscriptions", "delete", "alice", "all"] + words).status == .refused)
+            }
+            let shared = ["subscriptions", "delete", "alice", "all", "--database", "shared", "--yes"]
+            #expect(try await place.perform(shared).status == .ok)
         }
     }
 }

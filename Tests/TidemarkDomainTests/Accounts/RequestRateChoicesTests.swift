@@ -47,4 +47,11 @@ import TidemarkDomain
         // Also where servers have none.
         #expect(AccountLimits(requestsOfEach: .atMost(store)).rate(standard: nil) == store)
     }
+
+    @Test func `R-935: connections are those of the account, else those of each account, else the server's`() {
+        #expect(AccountLimits().connectionsMax(standard: 7) == 7)
+        #expect(AccountLimits(connectionsOfEach: 3).connectionsMax(standard: 7) == 3)
+        #expect(AccountLimits(connections: 9, connectionsOfEach: 3).connectionsMax(standard: 7) == 9)
+        #expect(AccountLimits(connections: 1).connectionsMax(standard: 7) == 1)
+    }
 }

@@ -38,7 +38,7 @@ struct HierarchiesHistoryTests {
                 continue
             }
             guard let root = zone.rootByWalking(record.name), let share = zone.sharing.hierarchy(rootNamed: root),
-                access.takesPart(in: share.number)
+                access.hierarchies.contains(share.number)
             else { continue }
             visible[record.name] = record.changeNumber
         }

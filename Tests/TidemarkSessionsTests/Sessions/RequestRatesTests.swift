@@ -199,6 +199,7 @@ import TidemarkWire
         #expect(world.database.setRequestRate(.unlimited, in: Self.container))
         #expect(try limits().requestsPerSecond == 0 && limits().requestBurst == 0)
         #expect(try limits("").requestsPerSecond == 0)
+        #expect(try limits().connectionsMax == 4_096 && limits("").connectionsMax == 0)
         #expect(try limits("").quotaBytes == nil && limits("").quotaUsedBytes == nil)
     }
 

@@ -220,6 +220,44 @@ import TidemarkWire
         _ = try world.enter(device: 4)
     }
 
+    @Test
+    func `R-721, R-935: an operator's number of connections takes the place of the server's, from the next one on`()
+        throws
+    {
+        let world = SessionWorld(loopCount: 2) { $0.sessionsPerAccountMax = 3 }
+        var clients: [TestClient] = []
+        func enter(_ device: UInt64, _ account: String = "alice") throws -> TestClient {
+            let client = world.connect(to: world.loops[Int(device % 2)])
+            clients.append(client)
+            _ = try client.ask(.hello(SessionWorld.hello(account, device: device)))
+            return client
+        }
+        #expect(world.database.setConnectionsMax(1, account: "alice"))
+        let first = try enter(1)
+        #expect(first.failures.isEmpty)
+        let refused = try enter(2)
+        #expect(refused.closeCode == 4429)
+        #expect(
+            refused.failures.first?.message.contains("1 of one account (admin accounts set-limit --connections)")
+                == true)
+        // More than the server's.
+        #expect(world.database.setConnectionsMax(5, account: "alice"))
+        for device in UInt64(3)...6 { #expect(try enter(device).failures.isEmpty) }
+        #expect(try enter(7).closeCode == 4429)
+        // Those that are open stay.
+        #expect(world.database.setConnectionsMax(1, account: "alice"))
+        world.scheduler.runUntilIdle()
+        #expect(first.closeCode == nil)
+        // The choice for each account gives way to her own, and the server's number to both.
+        #expect(world.database.setConnectionsMax(2, account: nil))
+        for device in UInt64(11)...12 { #expect(try enter(device, "bob").failures.isEmpty) }
+        #expect(try enter(13, "bob").closeCode == 4429)
+        #expect(world.database.setConnectionsMax(nil, account: nil))
+        #expect(try enter(14, "bob").failures.isEmpty)
+        #expect(try enter(15, "bob").failures.first?.message.contains("3 of one account (--connections-per") == true)
+        #expect(!world.database.setConnectionsMax(1, account: "nobody"))
+    }
+
     // MARK: Credentials
 
     @Test func `R-354: an expiring credential cuts its connections when it expires`() throws {

@@ -51,7 +51,7 @@ import TidemarkTestSupport
         mistake: NaiveHierarchies.Mistake
     ) throws {
         let first = SeededRandom().seed
-        for number in 0..<150 {
+        for number in 0..<1_000 {
             var history = try HierarchyHistory(seed: first &+ UInt64(number), mistake: mistake)
             // What a mistake makes impossible is no answer that the history expects.
             do {
