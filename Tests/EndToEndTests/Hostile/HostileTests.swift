@@ -32,9 +32,8 @@ import TidemarkTestSupport
     private static let slowdownMax = 10
     /// What half of the neighbour's requests take at most in the short form. NB: not p99. That form has some fourteen requests, of
     /// programs that are not optimized, beside other tests on two cores. The second slowest of fourteen says more of the machine
-    /// than of the server. With the machine to itself, half of them take less than 80 ms. In a whole run, in which attackers and
-    /// hundreds of tests want the same two cores, it was 1.3 s once. Who is really held up waits much longer.
-    private static let shortMedianMax = Duration.seconds(3)
+    /// than of the server. With the machine to itself, half of them take less than 80 ms.
+    private static let shortMedianMax = Duration.milliseconds(500)
     /// No turn of a loop may take a processor so many milliseconds. A turn has 10 ms of work, and what begins before they are
     /// over: at most 16 pieces. If none of these takes 5 ms, a turn takes less than this.
     private static let heldMax = 100

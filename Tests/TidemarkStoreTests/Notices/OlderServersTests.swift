@@ -30,7 +30,8 @@ import TidemarkTestSupport
                     ListeningServer(name: "old/2", migrationCount: 46),
                 ])
             let listening = try await AdminStore(storage).listeningServers()
-            #expect(Set(listening).isSuperset(of: ["new/1", "new/2", "old/1", "old/2"]), "\(listening)")
+            // A pool may have more than one connection, and a server has one of that name.
+            #expect(Set(listening) == ["new/1", "new/2", "old/1", "old/2"], "\(listening)")
             for (pool, lease) in zip(pools, leases) {
                 pool.release(lease)
                 await pool.stop()
