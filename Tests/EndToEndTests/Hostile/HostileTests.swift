@@ -8,9 +8,8 @@ import TidemarkTestSupport
 ///
 /// `make hostile` runs the campaign: each attack by nobody, by one account and by ten, for a minute. It also holds times,
 /// and that memory goes back. The suite runs a short form, which holds memory, what is refused, and the median of times.
-/// In it, attacks of one company are made at once, and on two servers, because a server takes longer to prepare than to
-/// attack.
-@Suite(.timeLimit(.minutes(600))) struct HostileTests {
+/// In it, attacks of one company are made at once, because a server takes longer to prepare than to attack.
+@Suite(.serialized, .timeLimit(.minutes(60))) struct HostileTests {
     private static let variables = ProcessInfo.processInfo.environment
     /// Seconds for each attack of a campaign.
     private static let campaign = variables["TIDEMARK_HOSTILE_SECONDS"].flatMap { Int($0) }
@@ -22,9 +21,6 @@ import TidemarkTestSupport
     }
     private static let rounds = campaign == nil ? AttackRound.together(attacks) : AttackRound.alone(attacks)
     private static let attackers: [Attackers] = campaign == nil ? [.one] : Attackers.allCases
-    private static let trials = rounds.flatMap { round in attackers.map { (round: round, attackers: $0) } }
-    /// How many trials are made at once.
-    private static let laneCount = campaign == nil ? 2 : 1
     private static let growthMax = 256 * 1_048_576
     /// What may still be there when the attackers have gone.
     private static let restMax = 128 * 1_048_576
@@ -42,19 +38,10 @@ import TidemarkTestSupport
         #expect(!Self.attacks.isEmpty, "TIDEMARK_HOSTILE_ONLY=\(Self.only) is no company, and in no attack's name")
     }
 
-    @Test(.disabled(if: ThreadSanitizer.isOn, "its memory would be counted"), arguments: 0..<laneCount)
+    @Test(.disabled(if: ThreadSanitizer.isOn, "its memory would be counted"), arguments: rounds, attackers)
     func `I-6, I-7, R-721, R-722: whoever behaves is served beside an attack, and memory stays bounded`(
-        _ lane: Int
-    ) async {
-        for number in stride(from: lane, to: Self.trials.count, by: Self.laneCount) {
-            let trial = Self.trials[number]
-            await #expect(throws: Never.self, "\(trial.round.testDescription) by \(trial.attackers.rawValue)") {
-                try await attack(trial.round, by: trial.attackers)
-            }
-        }
-    }
-
-    private func attack(_ round: AttackRound, by attackers: Attackers) async throws {
+        _ round: AttackRound, by attackers: Attackers
+    ) async throws {
         if let why = round.reasonAgainst(attackers) {
             return print("\(round.testDescription) by nobody: left out, \(why)")
         }
@@ -105,9 +92,7 @@ import TidemarkTestSupport
     private static let (shortRestMax, shortGrowthMin) = (96 * 1_048_576, 128 * 1_048_576)
 
     /// What is freed stays in the C library, if nobody returns it to the system.
-    @Test(
-        .disabled(if: ThreadSanitizer.isOn, "its memory would be counted"),
-        .disabled(if: campaign != nil, "a campaign looks at it after each attack"))
+    @Test(.disabled(if: ThreadSanitizer.isOn, "its memory would be counted"))
     func `R-722: when attackers have gone, the memory that they took goes back to the system`() async throws {
         let round = AttackRound(attacks: [.unread])
         try await round.withPlace { place in
