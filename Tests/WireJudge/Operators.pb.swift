@@ -193,7 +193,9 @@ package nonisolated struct WireOperatorCommand: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// As they were typed, without "tidemark admin", and without options that say where the server is.
+  /// As they were typed, without "tidemark admin", and without options that say where the server is. Those of cktool are its name,
+  /// a time zone, and what was typed. Somebody who presses Tab asks for names: "completion-names", "accounts", "containers",
+  /// "databases" or "zones", what is typed of the name, and the account if it is known. Each name is output with a zero byte after it.
   package var arguments: [String] = []
 
   /// What the context or the environment of the client names, if no argument does. Empty: nothing.

@@ -16,6 +16,7 @@ final class CommandSender: MessageHandler, @unchecked Sendable {
     private let loop: EventLoop
     private var machine: OperatorClientMachine
     private var connection: MessageConnection?
+    private var timer: ScheduledTimer?
     /// What the terminal has to do, in order.
     private let work: AsyncStream<OperatorClientMachine.Action>
     private let give: AsyncStream<OperatorClientMachine.Action>.Continuation
@@ -34,9 +35,11 @@ final class CommandSender: MessageHandler, @unchecked Sendable {
 
     /// Runs the command to its end. Cancelled, it asks the server to end it.
     ///
+    /// - Parameter deadline: how long the server may take, with the connection to it; nil: as long as it wants. For what
+    ///   changes nothing.
     /// - Throws: ``AdminFailure``, or ``CommandEnd`` if whoever read the output wants no more.
     static func run(
-        _ command: SentCommand, on target: OperatorTarget, _ terminal: any OperatorTerminal
+        _ command: SentCommand, on target: OperatorTarget, _ terminal: any OperatorTerminal, deadline: Duration? = nil
     ) async throws -> ExitStatus {
         guard !command.arguments.isEmpty else {
             throw AdminFailure(.fault, "The words of the command are missing. This is a mistake of Tidemark.")
@@ -51,6 +54,8 @@ final class CommandSender: MessageHandler, @unchecked Sendable {
         loop.execute {
             client.connection = TransportClient.connect(
                 on: loop, to: target.transport, limits: Self.limits, handler: client)
+            guard let deadline else { return }
+            client.timer = loop.schedule(after: deadline) { client.perform(client.machine.timedOut()) }
         }
         // A task of its own: a stream ends for a task that is cancelled, and the server has the last word.
         let running = Task { try await client.serve(terminal) }
@@ -60,7 +65,10 @@ final class CommandSender: MessageHandler, @unchecked Sendable {
             client.takeBack()
             loop.execute { client.perform(client.machine.cancelled()) }
         }
-        await loop.run { client.connection?.close(.normal) }.value
+        await loop.run {
+            client.timer?.cancel()
+            client.connection?.close(.normal)
+        }.value
         return try result.get()
     }
 

@@ -199,6 +199,13 @@ struct OperatorClientMachine {
         return [.send(message)]
     }
 
+    /// The server has taken longer than somebody waits who wants to know something and changes nothing.
+    mutating func timedOut() -> [Action] {
+        guard phase != .ended else { return [] }
+        phase = .ended
+        return [.fail(AdminFailure(.unreachable, "The server \(server) has not answered in time."))]
+    }
+
     private mutating func take(_ expected: Awaited) -> Bool {
         guard phase == .runs, awaited == expected else { return false }
         awaited = nil

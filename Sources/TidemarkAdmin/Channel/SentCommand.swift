@@ -5,7 +5,7 @@ internal import TidemarkWire
 /// A command as it is sent to a server.
 struct SentCommand: Sendable, Equatable {
     /// Without `tidemark admin`, and without the option that names the server. Those of `cktool` begin with its name and the
-    /// sender's time zone.
+    /// sender's time zone, and those of a question for names with ``NameQuestion/word``.
     let arguments: [String]
     /// The files of this machine that the server may ask for; nil: those among the arguments.
     private let files: [String]?
@@ -26,6 +26,15 @@ struct SentCommand: Sendable, Equatable {
         hasColor = terminal.hasColor
         canAsk = terminal.canAsk
         showsProgress = terminal.showsProgress
+    }
+
+    /// A question for names, which names no file.
+    init(_ question: NameQuestion, _ target: AdminTarget) {
+        arguments = question.words
+        files = []
+        container = target.container
+        environment = target.environment.name
+        (hasColor, canAsk, showsProgress) = (false, false, false)
     }
 
     /// A command of `cktool`.

@@ -22,6 +22,10 @@ package struct ServedCommands: OperatorCommands {
         switch Self.order(request) {
         case .admin(let command): status = await run(command, request, over: channel)
         case .cktool(let command): status = await run(command, request, over: channel)
+        case .names(let question):
+            status = await onThread(request, channel) { loop in
+                await Self.perform(question, request, ChannelTerminal(request, channel), loop)
+            }
         case .help(let text):
             _ = await channel.write(text + "\n")
             status = .ok
@@ -37,6 +41,7 @@ package struct ServedCommands: OperatorCommands {
     private enum Order {
         case admin(any AdminCommand)
         case cktool(ServedCKTool)
+        case names(NameQuestion)
         case help(String)
         case refused(ExitStatus, String)
     }
@@ -59,6 +64,12 @@ package struct ServedCommands: OperatorCommands {
             return .refused(
                 .notAllowed, "Error: A user token opens the commands of records of tidemark cktool, and nothing else.")
         }
+        if request.arguments.first == NameQuestion.word {
+            guard let question = NameQuestion(words: request.arguments) else {
+                return .refused(.usage, "Error: This server has no names of that kind.")
+            }
+            return .names(question)
+        }
         switch parse(request.arguments) {
         case .success(let command): return .admin(command)
         case .failure(.help(let text)): return .help(text)
@@ -67,9 +78,9 @@ package struct ServedCommands: OperatorCommands {
     }
 
     private static func parse(_ arguments: [String]) -> Result<any AdminCommand, Unparsed> {
-        // Whoever completes a name says on which database, and has the rights and the contexts of this process.
+        // It names a database, and would have the rights and the contexts of this process. See NameQuestion.
         guard arguments.first != CompletionProgram.mark else {
-            return .failure(.usage("Error: A server completes no names."))
+            return .failure(.usage("Error: A server completes no words of a shell."))
         }
         let parsed: any ParsableCommand
         switch AdminWords(arguments) {
@@ -152,7 +163,7 @@ package struct ServedCommands: OperatorCommands {
             guard case .operator(let sender) = request.sender else {
                 throw AdminFailure(.notAllowed, "Only operators give this command.")
             }
-            let environment = try environment(command.options, request)
+            let environment = try environment(command.options.environment, request)
             try await withStorage(request, loop, .served, mayChange: type(of: command).role > .viewer) { storage in
                 let console = Console(
                     storage, loop: loop, screen: screen, container: command.options.container ?? request.container,
@@ -161,6 +172,28 @@ package struct ServedCommands: OperatorCommands {
                     command: request.uuid, serverLimits: request.limits,
                     serverConnections: request.connections, role: sender.role)
                 try await carryOut(command, sender, console)
+            }
+        }
+    }
+
+    /// Tells names of the server's own database. Each operator may see them, as lists show them too.
+    private static func perform(
+        _ question: NameQuestion, _ request: OperatorRequest, _ terminal: ChannelTerminal, _ loop: EventLoop
+    ) async -> ExitStatus {
+        let screen = Screen(output: .name, terminal: terminal)
+        return await AdminProgram.ending(screen) {
+            guard case .operator(let sender) = request.sender else {
+                throw AdminFailure(.notAllowed, "Only operators are told names.")
+            }
+            let environment = try environment(nil, request)
+            try await withStorage(request, loop, .served, mayChange: false) { storage in
+                let console = Console(
+                    storage, loop: loop, screen: screen, container: request.container, environment: environment,
+                    operatorIdentity: OperatorIdentity(name: sender.name, address: request.address),
+                    command: request.uuid, role: sender.role)
+                let names = try await console.names(
+                    question.kind, prefix: question.prefix, account: question.account)
+                try await screen.write(NameQuestion.text(of: names))
             }
         }
     }
@@ -226,9 +259,9 @@ package struct ServedCommands: OperatorCommands {
     }
 
     private static func environment(
-        _ options: AdminOptions, _ request: OperatorRequest
+        _ option: EnvironmentName?, _ request: OperatorRequest
     ) throws(AdminFailure) -> ContainerEnvironment {
-        if let option = options.environment { return option.value }
+        if let option { return option.value }
         guard let text = request.environment else { return .development }
         guard let name = EnvironmentName(rawValue: text) else {
             throw AdminFailure(.usage, "The environment must be development or production, not \(text).")

@@ -39,6 +39,9 @@ package enum CompletionProgram {
                 expectation.options[place].map { ["--\(place)", $0] } ?? []
             })
         let target = try AdminTarget(options, variables: variables) { () throws(AdminFailure) in try contexts.read() }
+        if let server = try OperatorTarget(target, variables: variables) {
+            return try await NameQuestion(name, prefix: prefix, account: expectation.account).ask(server, target)
+        }
         let screen = Screen(output: .name, terminal: SilentTerminal())
         let found = Mutex<[String]>([])
         try await AdminProgram.withConsole(target, screen) { console in

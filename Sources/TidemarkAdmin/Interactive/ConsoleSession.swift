@@ -26,7 +26,7 @@ package actor ConsoleSession {
     /// Whether a script ends at its first failure.
     package private(set) var endsAtFailure = true
 
-    /// How long pressing Tab may wait for the database. Longer would be felt while typing.
+    /// How long pressing Tab may wait for names. Longer would be felt while typing.
     private static let completionTime = Duration.milliseconds(300)
 
     /// - Parameters:
@@ -100,6 +100,9 @@ package actor ConsoleSession {
         let contexts = ContextFile(variables: variables)
         let target = try AdminTarget(AdminOptions.parse(place + said), variables: variables) {
             () throws(AdminFailure) in try contexts.read()
+        }
+        if let server = try OperatorTarget(target, variables: variables) {
+            return try await NameQuestion(kind, prefix: prefix, account: expectation.account).ask(server, target)
         }
         let kept = try await namesConnection.connection(to: try target.databaseURL())
         try kept.requireMigrations()

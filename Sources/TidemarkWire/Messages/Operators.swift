@@ -222,7 +222,10 @@ extension WireOperatorHello {
 /// The command. It follows the hello at once.
 @usableFromInline
 package struct WireOperatorCommand: WireMessage {
-    /// As they were typed, without "tidemark admin", and without options that say where the server is.
+    /// As they were typed, without "tidemark admin", and without options that say where the server is. Those of cktool
+    /// are its name, a time zone, and what was typed. Somebody who presses Tab asks for names: "completion-names",
+    /// "accounts", "containers", "databases" or "zones", what is typed of the name, and the account if it is known.
+    /// Each name is output with a zero byte after it.
     package var arguments: [String] = []
     /// What the context or the environment of the client names, if no argument does. Empty: nothing.
     package var container = ""

@@ -274,4 +274,15 @@ import TidemarkWire
     func `R-883: what is no URL of a server is refused, and so is one without TLS beyond this machine`(_ text: String) {
         #expect(OperatorURL(text) == nil)
     }
+
+    @Test func `R-902: who has waited long enough hears of nothing that comes later`() throws {
+        var machine = try Self.running("accounts", "list")
+        #expect(Self.failure(machine.timedOut())?.status == .unreachable)
+        #expect(machine.timedOut().isEmpty && machine.received(Self.output(.data, "alice\n")).isEmpty)
+        // Also while it connects.
+        var opening = try Self.machine("accounts", "list")
+        #expect(Self.failure(opening.timedOut())?.status == .unreachable)
+        #expect(opening.opened().isEmpty)
+        #expect(opening.closed(code: nil, reason: "", fault: "It is gone.").isEmpty)
+    }
 }

@@ -221,7 +221,7 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-882: a server completes no names, which would be of any database`() async throws {
+    @Test func `R-882: a server completes no words of a shell, which may name any database`() async throws {
         try await with { place in
             _ = await place.run(["accounts", "create", "alice"])
             let line = ["tidemark", "admin", "accounts", "show", "--database-url", place.url, ""]
@@ -230,6 +230,35 @@ import TidemarkTestSupport
                 as: .viewer)
             #expect(status == .usage)
             #expect(channel.output.isEmpty)
+        }
+    }
+
+    @Test func `R-902: over a server, an operator is told names of its database alone`() async throws {
+        try await with { place in
+            for name in ["alice", "albert", "bob"] { _ = await place.run(["accounts", "create", name]) }
+            _ = await place.run(["containers", "create", AdminPlace.container.identifier])
+            let before = try await place.store.audit(AuditFilter(), before: nil, countMax: 10).entries.count
+            func names(_ kind: LiveName, _ prefix: String, account: String? = nil) async -> [String] {
+                let question = NameQuestion(kind, prefix: prefix, account: account)
+                let (status, channel) = await place.run(question.words, as: .viewer)
+                #expect(status == .ok, "\(channel.messages)")
+                return question.names(in: channel.output)
+            }
+            #expect(await names(.accounts, "al") == ["albert", "alice"])
+            #expect(await names(.accounts, "") == ["albert", "alice", "bob"])
+            #expect(await names(.databases, "") == ["public", "albert", "alice", "bob"])
+            #expect(await names(.containers, "") == [AdminPlace.container.identifier])
+            // A name with quotation marks is a name, and no SQL.
+            #expect(await names(.accounts, "' OR true --") == [])
+            #expect(await names(.zones, "", account: "nobody") == [])
+            #expect(await names(.zones, "") == [])
+            for words in [["contexts", ""], ["accounts"], ["accounts", "", "", ""], ["secrets", ""]] {
+                let (status, channel) = await place.run([NameQuestion.word] + words)
+                #expect(status == .usage && channel.output.isEmpty, "\(words)")
+            }
+            // One press of a key is no row of the audit.
+            let after = try await place.store.audit(AuditFilter(), before: nil, countMax: 10).entries.count
+            #expect(after == before)
         }
     }
 
