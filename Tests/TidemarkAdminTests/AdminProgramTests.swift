@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Foundation
 import Testing
+import TidemarkBytes
 import TidemarkDomain
 import TidemarkPostgres
+import TidemarkServer
 import TidemarkSockets
 import TidemarkStore
 import TidemarkTestSupport
@@ -73,7 +76,9 @@ private let phone = "0000000000000001000000000000000a"
         ["identities", "delete", "alice", "--issuer", "https://a", "--subject", "s1"],
         ["roles", "assign", "alice", "Editor"],
         ["roles", "revoke", "alice", "Editor"], ["schema", "promote"], ["store", "renew-incarnation"],
-        ["store", "mend"],
+        ["connections", "close", "alice", phone], ["connections", "close", "carol"],
+        ["operators", "issue", "olga"], ["operators", "delete", "olga"],
+        ["debug", "bundle", "--file", "/tmp/tidemark-never-made.tar.gz"],
         ["zones", "purge", "alice", "Notes"], ["zones", "reset-encrypted", "alice", "Notes"],
         ["devices", "revoke", "alice", phone], ["devices", "delete", "alice", phone],
         ["operators", "create", "nina"], ["operators", "set-role", "olga", "viewer"], ["operators", "revoke", "1"],
@@ -92,6 +97,28 @@ private let phone = "0000000000000001000000000000000a"
     @Test(arguments: [
         ["accounts", "create", "alice"], ["addresses", "create", "alice", "carol@example.org"],
         ["addresses", "delete", "alice", "carol@example.org"], ["addresses", "delete", "alice", "a@example.org"],
+        ["accounts", "delete", "nobody"], ["accounts", "disable", "nobody"],
+        ["accounts", "set-limit", "nobody", "--connections", "9"],
+        ["accounts", "set-quota", "nobody", "--megabytes", "1"],
+        ["accounts", "delete", "alice", "--export", "/dev/null"],
+        ["accounts", "delete", "alice", "--export", "/tidemark-none/a"],
+        ["accounts", "delete", "alice", "--export", "/tmp/tidemark-never-made", "--master-key-file", "/tidemark-none"],
+        ["accounts", "import", "nobody", "/dev/null"], ["accounts", "import", "alice", "/tidemark-none"],
+        ["accounts", "import", "alice", "/dev/null", "--master-key-file", "/tidemark-none"],
+        ["connections", "close", "alice", "0000000000000001000000000000000b"],
+        ["connections", "close", "carol", phone],
+        ["connections", "close", "nobody"], ["containers", "delete", "iCloud.none"],
+        ["assets", "collect", "--asset-directory", "/tidemark-none/assets"],
+        ["debug", "bundle", "--file", "/dev/null"], ["debug", "bundle", "--file", "/tidemark-none/bundle"],
+        ["debug", "bundle", "--file", "/tmp/tidemark-never-made.tar.gz", "--log", "/tidemark-none"],
+        ["containers", "set-quota", "iCloud.none", "--private-megabytes", "1"], ["credentials", "create", "nobody"],
+        ["keys", "rotate-master", "--old", "/tidemark-none", "--new", "/tidemark-none-2"],
+        ["operators", "delete", "nobody"], ["operators", "issue", "nobody"],
+        ["records", "delete", "alice", "Notes", "none"], ["records", "save", "alice", "None", "/dev/null"],
+        ["records", "save", "alice", "Notes", "/tidemark-none"],
+        ["schema", "import", "/tidemark-none"], ["shares", "revoke", "alice", "Notes"],
+        ["subscriptions", "delete", "alice", "none"], ["zones", "delete", "alice", "None"],
+        ["zones", "purge", "alice", "_defaultZone"],
         ["containers", "create", "iCloud.test"], ["containers", "set-feeds", "iCloud.none", "everywhere"],
         ["containers", "set-limit", "iCloud.none", "--references", "9"], ["credentials", "revoke", "9"],
         ["devices", "revoke", "carol", phone], ["devices", "delete", "carol", phone],
@@ -108,9 +135,106 @@ private let phone = "0000000000000001000000000000000a"
         let url = try await TestPostgres.database(Self.template).url
         let (planned, plan) = try await run(
             url + "&options=-c%20default_transaction_read_only%3Don", arguments + ["--dry-run"])
-        let (done, act) = try await run(url, arguments)
-        #expect(planned == .refused && done == .refused, "\(plan.messages) \(act.messages)")
+        let (done, act) = try await run(url, arguments + ["--yes"])
+        #expect(planned == done && [.refused, .usage].contains(done), "\(plan.messages) \(act.messages)")
         #expect(plan.messages == act.messages && !plan.messages.isEmpty)
+    }
+
+    @Test(arguments: [
+        ["store", "mend"], ["identities", "create", "alice", "--issuer", "https://a", "--subject", "s1"],
+        ["accounts", "enable", "carol"],
+    ])
+    func `R-839: with --dry-run a command that has nothing to do says so, with the same words`(
+        _ arguments: [String]
+    ) async throws {
+        let url = try await TestPostgres.database(Self.template).url
+        let (planned, plan) = try await run(
+            url + "&options=-c%20default_transaction_read_only%3Don", arguments + ["--dry-run"])
+        let (done, act) = try await run(url, arguments)
+        #expect(planned == .ok && done == .ok, "\(plan.messages) \(act.messages)")
+        #expect(plan.messages == act.messages && !plan.messages.isEmpty)
+    }
+
+    @Test func `R-839: with --dry-run store mend counts the zones that an older server has written`() async throws {
+        let url = try await TestPostgres.database(Self.template).url
+        // A server that does not keep the digest moves only this number on.
+        try PostgresAdministration.execute(
+            ["UPDATE zone SET change_number = change_number + 1 WHERE name = 'Notes'"], url: url)
+        let (_, plan) = try await run(url, ["store", "mend", "--dry-run"])
+        #expect(plan.messages == ["Would compute the digests of 1 zone."])
+        #expect(try await run(url, ["store", "mend"]).1.messages == ["Mended 1 zone."])
+        let again = try await run(url, ["store", "mend", "--dry-run"]).1.messages
+        #expect(again == ["Every zone has its digest: there is nothing to mend."])
+    }
+
+    @Test func `R-839: a rotation is done once, is told as done, and makes no file if it is refused`() async throws {
+        let url = try await TestPostgres.database(Self.template).url
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let (old, new, other) = (
+            "\(directory.path)/old.key", "\(directory.path)/new.key", "\(directory.path)/other.key"
+        )
+        let check = try MasterKeyFile(path: old).make().key.check
+        try PostgresAdministration.execute(
+            ["UPDATE store SET master_key_check = '\\x\(Hex.encode(check))'"], url: url)
+        func rotate(
+            _ old: String, _ new: String, _ more: String...
+        ) async throws -> (TidemarkAdmin.ExitStatus, [String]) {
+            let (status, terminal) = try await run(url, ["keys", "rotate-master", "--old", old, "--new", new] + more)
+            return (status, terminal.messages)
+        }
+        let plan = try await rotate(old, new, "--dry-run")
+        #expect(plan.1.first?.hasPrefix("Would encrypt") == true, "\(plan)")
+        #expect(try MasterKeyFile(path: new).read() == nil)
+        #expect(try await rotate(old, new).0 == .ok)
+        let again = try await rotate(old, new, "--dry-run")
+        #expect(again.0 == .ok && again.1.first?.hasPrefix("The keys are already encrypted") == true, "\(again)")
+        #expect(try await rotate(old, new).1 == again.1)
+        // The file named as the old one is not that of the servers any more.
+        let refused = try await rotate(old, other)
+        let planned = try await rotate(old, other, "--dry-run")
+        #expect(refused.0 == .refused && planned == refused)
+        #expect(try MasterKeyFile(path: other).read() == nil)
+    }
+
+    @Test(arguments: ["development", "production"])
+    func `R-839: the dry run of a schema's import refuses what would lose data`(_ environment: String) async throws {
+        let url = try await TestPostgres.database(Self.template).url
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        func file(_ name: String, _ text: String) throws -> String {
+            let path = "\(directory.path)/\(name)"
+            try Data("DEFINE SCHEMA \(text)".utf8).write(to: URL(fileURLWithPath: path))
+            return path
+        }
+        let both = try file("both", "RECORD TYPE Note ( text STRING ); RECORD TYPE Other ( text STRING );")
+        let one = try file("one", "RECORD TYPE Other ( text STRING );")
+        let words = ["--environment", environment]
+        #expect(try await run(url, ["schema", "import", both] + words).0 == .ok)
+        if environment == "development" {
+            let line = #"{"recordName":"a","recordType":"Note","fields":{"text":{"type":"string","value":"x"}}}"#
+            let records = "\(directory.path)/records.jsonl"
+            try Data("\(line)\n".utf8).write(to: URL(fileURLWithPath: records))
+            #expect(try await run(url, ["records", "save", "alice", "_defaultZone", records] + words).0 == .ok)
+        }
+        let (planned, plan) = try await run(url, ["schema", "import", one, "--dry-run"] + words)
+        let (done, act) = try await run(url, ["schema", "import", one, "--yes"] + words)
+        #expect(planned == .refused && done == .refused, "\(plan.messages) \(act.messages)")
+        #expect(plan.messages == act.messages && plan.messages.last?.contains("Note") == true)
+        let fuller = try file("fuller", "RECORD TYPE Note ( text STRING, n INT64 ); RECORD TYPE Other ( text STRING );")
+        let (more, told) = try await run(url, ["schema", "import", fuller, "--dry-run"] + words)
+        #expect(more == .ok && told.messages.last?.hasPrefix("Would replace the schema") == true)
+    }
+
+    @Test func `R-839: nobody gets a role in a container that is being deleted, and a dry run says so`() async throws {
+        let url = try await TestPostgres.database(Self.template).url
+        let words = ["roles", "assign", "carol", "Editor"]
+        #expect(try await run(url, words + ["--dry-run"]).0 == .ok)
+        try PostgresAdministration.execute(["UPDATE container SET closed_at = now()"], url: url)
+        let (planned, plan) = try await run(url, words + ["--dry-run"])
+        let (done, act) = try await run(url, words)
+        #expect(planned == .refused && done == .refused, "\(plan.messages) \(act.messages)")
+        #expect(plan.messages == act.messages)
     }
 
     @Test func `R-839: the database of that test takes no writes`() async throws {

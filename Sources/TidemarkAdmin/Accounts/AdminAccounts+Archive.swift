@@ -70,16 +70,16 @@ extension AdminAccounts {
         func run(_ console: Console) async throws {
             let directory = try assets.directory(on: console.screen)
             let id = try await console.account(account)
-            let action = "save what \(file) has into the account \(account)"
+            let input = try console.screen.open(file)
+            var lines = JSONLinesReader(input, lineBytesMax: InputLimits.lineBytesMax(on: console.screen))
+            if console.isDryRun { return try await plan(&lines, assetsIn: directory, console) }
             if replace {
                 let users = try await console.store.users(of: id)
                 let count = try await console.store.recordCount(in: users.map(\.privateDatabase))
                 try await console.confirm(
-                    action,
+                    "save what \(file) has into the account \(account)",
                     loss: "It has \(Amount.records(count)). Those that are also in the archive lose their fields to it."
                 )
-            } else {
-                try console.plan(action)
             }
             let files = try directory.map { directory in
                 try FileAssetStore(
@@ -99,23 +99,45 @@ extension AdminAccounts {
             let choices = ArchiveReader.Choices(
                 account: account, replaces: replace, matchesAccounts: matchAccounts, escrow: escrow)
             let archive = ArchiveReader(console, service, into: id, choices)
-            var lines = JSONLinesReader(
-                try console.screen.open(file),
-                lineBytesMax: InputLimits.lineBytesMax(on: console.screen))
-            var number = 0
-            while let line = try lines.nextLine() {
-                number += 1
-                guard !line.isEmpty else { continue }
-                do {
-                    try await archive.take(try ArchiveLine(parsing: line))
-                } catch let mistake as InputMistake {
-                    throw AdminFailure(.refused, "\(file):\(number): \(mistake.text)")
-                }
-            }
+            while let line = try nextLine(of: &lines) { try await archive.take(line) }
             try await archive.finish()
             await service.stop()
             guard archive.isWhole else { throw AdminFailure(.failedCheck, archive.text) }
             console.say(archive.text)
+        }
+
+        /// Nil at the end.
+        private func nextLine(of lines: inout JSONLinesReader) throws(AdminFailure) -> ArchiveLine? {
+            while let line = try lines.nextLine() {
+                guard !line.isEmpty else { continue }
+                do throws(InputMistake) {
+                    return try ArchiveLine(parsing: line)
+                } catch {
+                    throw AdminFailure(.refused, "\(file):\(lines.line): \(error.text)")
+                }
+            }
+            return nil
+        }
+
+        /// Reads all of the archive, and saves nothing.
+        private func plan(
+            _ lines: inout JSONLinesReader, assetsIn directory: String?, _ console: Console
+        ) async throws {
+            _ = try await master.escrow(of: console, claims: true)
+            var preview = ArchivePreview()
+            while let line = try nextLine(of: &lines) {
+                try preview.take(line)
+                switch line {
+                case .container(let line):
+                    let key = ContainerKey(identifier: line.container, environment: line.environment.value)
+                    guard try await !console.store.isClosed(key) else { throw AdminFailure.noContainer(key) }
+                case .asset: if directory == nil { throw AdminFailure(FailureReason.assetsUnavailable) }
+                case .account, .zone, .zoneKey, .record, .share, .end: break
+                }
+            }
+            let text = "save up to \(preview.text) into the account \(account)"
+            if let fault = preview.fault { throw AdminFailure(.failedCheck, "Would \(text). \(fault)") }
+            try console.plan(text)
         }
     }
 }
@@ -141,8 +163,8 @@ extension ArchiveReader {
                 " \(Amount.people(unknownPeopleCount)) of shares must be invited anew, or join by the new link of a public "
                 + "share."
         }
-        guard let end else { return text + " The archive has no end: it was cut off." }
-        if !hasAllLines { text += " The archive is damaged: lines are missing, or come twice. Export it again." }
+        guard let end else { return "\(text) \(ArchivePreview.noEnd)" }
+        if !hasAllLines { text += " \(ArchivePreview.missingLines)" }
         return end.lacks.isNothing ? text : "\(text) \(end.lacks.text)"
     }
 }

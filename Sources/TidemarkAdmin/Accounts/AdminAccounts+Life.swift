@@ -105,7 +105,7 @@ extension AdminAccounts {
             let id = try await console.account(account)
             if let export {
                 try console.screen.requireLocalFiles("The archive is a file where the command runs.")
-                try ArchiveFile.requireNone(at: export)
+                try ArchiveFile.requireRoom(at: export)
                 guard try await !console.store.isEnding(id) else {
                     throw AdminFailure(
                         .refused,
@@ -113,6 +113,7 @@ extension AdminAccounts {
                     )
                 }
             }
+            let escrow = try await export == nil ? nil : master.escrow(of: console, claims: false)
             let removal = AccountRemoval(
                 account: id, users: try await console.store.users(of: id), deletesPublic: publicRecords == .delete)
             guard let loss = try await removal.loss(console) else {
@@ -120,16 +121,16 @@ extension AdminAccounts {
             }
             let keeping = export.map { " An archive is written to \($0) before." } ?? ""
             try await console.confirm("delete the account \(account)", loss: loss + keeping, typing: account)
-            if let export { try await write(to: export, assetsIn: directory, of: id, console) }
+            if let export { try await write(to: export, assetsIn: directory, escrow, of: id, console) }
             try await removal.run(console)
             console.say("Deleted \(account).")
         }
 
         /// Its sessions are closed before.
         private func write(
-            to path: String, assetsIn directory: String?, of id: AccountID, _ console: Console
+            to path: String, assetsIn directory: String?, _ escrow: (any KeyEscrow)?, of id: AccountID,
+            _ console: Console
         ) async throws {
-            let escrow = try await master.escrow(of: console, claims: false)
             let export = AccountExport(account: account, id: id, directory: directory, escrow: escrow)
             let change = try await console.store.setDisabled(true, id)
             do {

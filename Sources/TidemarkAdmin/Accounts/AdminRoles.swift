@@ -81,6 +81,8 @@ struct AdminRoles: ParsableCommand {
         let key = try console.container()
         _ = try await console.account(account)
         _ = try await console.containerID()
+        // Nobody becomes a user of a container that is being deleted.
+        guard try await !console.store.isClosed(key) else { throw AdminFailure.noContainer(key) }
         guard try await console.store.roleMembers(in: key).contains(where: { $0.role == role }) else {
             throw noRole(role, in: key)
         }

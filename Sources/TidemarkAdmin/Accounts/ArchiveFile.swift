@@ -8,23 +8,26 @@ struct ArchiveFile {
     private let partial: String
     private let handle: FileHandle
 
-    /// - Throws: ``AdminFailure`` if there is such a file, which nothing replaces.
-    static func requireNone(at path: String) throws(AdminFailure) {
+    /// - Throws: ``AdminFailure`` if there is such a file, which nothing replaces, or no directory for it.
+    static func requireRoom(at path: String) throws(AdminFailure) {
         guard !FileManager.default.fileExists(atPath: path) else {
             throw AdminFailure(.refused, "There is already a file \(path). Name a new one.")
         }
+        let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard FileManager.default.isWritableFile(atPath: directory) else { throw noPlace(path) }
+    }
+
+    private static func noPlace(_ path: String) -> AdminFailure {
+        AdminFailure(.refused, "Cannot write \(path). Check that its directory exists, and who may write there.")
     }
 
     init(_ path: String) throws(AdminFailure) {
-        try Self.requireNone(at: path)
+        try Self.requireRoom(at: path)
         self.path = path
         // A name of its own, because several may write to one path.
         partial = "\(path).\(UUID().uuidString).partial"
         let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            throw AdminFailure(
-                .refused, "Cannot write \(path). Check that its directory exists, and who may write there.")
-        }
+        guard descriptor >= 0 else { throw Self.noPlace(path) }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 

@@ -138,7 +138,7 @@ extension ArchiveReader {
 }
 
 extension SharePermission {
-    fileprivate init?(named name: String) {
+    init?(named name: String) {
         guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = found
     }

@@ -68,9 +68,7 @@ final class ArchiveReader {
         guard end == nil else { throw Self.misplaced }
         switch line {
         case .account(let head):
-            guard head.version == ArchiveLine.version else {
-                throw AdminFailure(.refused, "The archive is of version \(head.version): use a newer tidemark.")
-            }
+            try head.requireVersion()
             try await takeName(head)
         case .container(let line): try await enter(line)
         case .zone(let line):

@@ -15,7 +15,7 @@ struct MasterKeyOption: ParsableArguments, Sendable {
 
     /// Nil if the option is not given.
     ///
-    /// - Parameter claims: whether it becomes the master key of a database that has none.
+    /// - Parameter claims: whether it becomes the master key of a database that has none; with `--dry-run` whether it could.
     /// - Throws: ``AdminFailure`` if it is not the master key of the database.
     func escrow(of console: Console, claims: Bool) async throws -> (any KeyEscrow)? {
         guard let masterKeyFile else { return nil }
@@ -23,12 +23,14 @@ struct MasterKeyOption: ParsableArguments, Sendable {
         guard let key = try MasterKeyFile(path: masterKeyFile).read() else {
             throw AdminFailure(.refused, "There is no file \(masterKeyFile). Name the master key file of the servers.")
         }
-        let isRight =
-            if claims {
-                try await console.storage.claimMasterKey(check: key.check)
-            } else {
-                try await console.storage.masterKeyCheck() == key.check
-            }
+        let isRight: Bool
+        switch (claims, console.isDryRun) {
+        case (true, false): isRight = try await console.storage.claimMasterKey(check: key.check)
+        case (true, true):
+            let stored = try await console.store.masterKeyCheck()
+            isRight = stored == nil || stored == key.check
+        case (false, _): isRight = try await console.storage.masterKeyCheck() == key.check
+        }
         guard isRight else {
             throw AdminFailure(
                 .refused,

@@ -26,8 +26,12 @@ struct AdminAssets: ParsableCommand {
             try console.screen.requireLocalFiles("The files of assets are on the servers' disks.")
             let limits = Limits.standard
             let grace = try assets.grace()
-            let store = try FileAssetStore(
-                directory: try assets.requiredDirectory(), threads: 1, uploadBytesMax: limits.uploadBytesMax)
+            let directory = try assets.requiredDirectory()
+            // The store would make one, and there is nothing in it to collect.
+            guard AssetFiles.freeByteCount(at: directory) != nil else {
+                throw AdminFailure(.refused, "There is no directory \(directory). Name that of the servers' assets.")
+            }
+            let store = try FileAssetStore(directory: directory, threads: 1, uploadBytesMax: limits.uploadBytesMax)
             defer { store.stop() }
             let service = CloudService(
                 storage: console.storage, assets: store, scheduler: console.loop, limits: limits, onMoved: { _ in })

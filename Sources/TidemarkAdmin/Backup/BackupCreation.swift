@@ -36,14 +36,15 @@ struct BackupCreation {
     typealias MadeBackup = (manifest: BackupManifest, newlyLost: Int)
 
     func run() async throws -> MadeBackup {
+        let isFull = AdminFailure(
+            .refused, "\(directory.path) is not empty. Name a new directory, or remove what is in it.")
+        // Before anybody is asked.
+        guard AssetFiles.isEmpty(directory.path) else { throw isFull }
         try await confirmLoss()
         return try await withSnapshot { snapshot in
             let facts = try await snapshot.facts()
             try await checkAssets(snapshot, facts)
             if checksSpace { try checkSpace(facts) }
-            let isFull = AdminFailure(
-                .refused, "\(directory.path) is not empty. Name a new directory, or remove what is in it.")
-            guard AssetFiles.isEmpty(directory.path) else { throw isFull }
             try console.plan("write a backup into \(directory.path)")
             try AssetFiles.makeDirectory(directory.path)
             guard AssetFiles.isEmpty(directory.path) else { throw isFull }

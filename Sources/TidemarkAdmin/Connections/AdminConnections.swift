@@ -93,6 +93,11 @@ struct AdminConnections: ParsableCommand {
 
         func run(_ console: Console) async throws {
             let id = try await console.account(account)
+            if let device,
+                try await console.store.standing(of: AccountDevice(account: id, device: device.id)) == .missing
+            {
+                throw AdminFailure.noDevice(device, of: account)
+            }
             let what = device.map { "the connections of the device \($0)" } ?? "all connections of \(account)"
             try console.plan("close \(what)")
             try await console.store.closeConnections(of: id, device?.id)

@@ -24,13 +24,18 @@ extension Console {
         return database
     }
 
-    /// The user that an account is in the container. It is made one if it was never there.
+    /// The user that an account is in the container. It is made one if it was never there; with `--dry-run`
+    /// `AdminStore.User.planned` stands for it.
     package func user(ofAccount name: String) async throws -> AdminStore.User {
         let key = try container()
         _ = try await account(name)
-        guard let user = try await store.user(ofAccount: name, in: key, now: now) else {
-            throw AdminFailure.noContainer(key)
-        }
+        let user =
+            if isDryRun {
+                try await store.plannedUser(ofAccount: name, in: key)
+            } else {
+                try await store.user(ofAccount: name, in: key, now: now)
+            }
+        guard let user else { throw AdminFailure.noContainer(key) }
         return user
     }
 }

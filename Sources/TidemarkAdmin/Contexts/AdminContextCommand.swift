@@ -110,14 +110,17 @@ struct AdminContextCommand: ParsableCommand {
             let context = AdminContext(
                 name: name, target: try target(screen), container: options.container, environment: options.environment,
                 authorityFile: authorityFile)
-            try screen.plan("add the context \(name)")
-            let isSelected = try contexts.change { list throws(AdminFailure) in
+            let isThere = try contexts.read()[name] != nil
+            try screen.plan("\(isThere ? "replace" : "add") the context \(name)")
+            let (replaced, isSelected) = try contexts.change { list throws(AdminFailure) in
+                let replaced = list[name] != nil
                 list.set(context)
                 if select || list.selected == nil { _ = list.select(name) }
-                return list.selected == name
+                return (replaced, list.selected == name)
             }
             screen.say(
-                "Added \(name).\(isSelected ? " It is selected." : " Next: tidemark admin context select \(name)")")
+                "\(replaced ? "Replaced" : "Added") \(name)."
+                    + (isSelected ? " It is selected." : " Next: tidemark admin context select \(name)"))
         }
 
         private func target(_ screen: Screen) throws(AdminFailure) -> AdminContextTarget {

@@ -31,19 +31,29 @@ struct AdminDebug: ParsableCommand {
             guard !FileManager.default.fileExists(atPath: file) else {
                 throw AdminFailure(.refused, "\(file) exists already: remove it, or give another name with --file.")
             }
+            let end = try log.map { path throws(AdminFailure) in try Self.end(of: path) }
+            guard FileManager.default.isWritableFile(atPath: Self.directory(of: file)) else { throw cannotWrite }
+            try console.plan("write \(file)")
             var archive = TarArchive()
             let seconds = console.now.milliseconds / 1_000
             for (name, text) in try await BundleTexts(console: console).all() {
                 archive.add("tidemark-debug/\(name)", Array(Redaction.text(text).utf8), at: seconds)
             }
-            if let log {
-                archive.add("tidemark-debug/log.txt", Array(Redaction.text(try Self.end(of: log)).utf8), at: seconds)
-            }
+            if let end { archive.add("tidemark-debug/log.txt", Array(Redaction.text(end).utf8), at: seconds) }
             guard let bytes = archive.gzipped,
                 FileManager.default.createFile(
                     atPath: file, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
-            else { throw AdminFailure(.refused, "\(file) cannot be written. Check who may write there.") }
+            else { throw cannotWrite }
             console.say("Wrote \(file), \(Amount.bytes(Int64(bytes.count))). Read it before you send it.")
+        }
+
+        private var cannotWrite: AdminFailure {
+            AdminFailure(
+                .refused, "\(file) cannot be written. Check that its directory exists, and who may write there.")
+        }
+
+        private static func directory(of path: String) -> String {
+            URL(fileURLWithPath: path).deletingLastPathComponent().path
         }
 
         private static func end(of path: String) throws(AdminFailure) -> String {

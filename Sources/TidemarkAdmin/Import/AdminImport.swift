@@ -193,20 +193,18 @@ struct AdminImport: AdminCommand {
         let mistake = try await Self.importAll(&reader, of: input, &converter, importer, progress)
         await Self.end(importer, service, key, console)
         if let mistake {
-            throw AdminFailure(
-                .failedCheck, "\(mistake.description) So far: \(importer.tally.text) \(Importer.advice)")
+            let soFar = console.isDryRun ? "" : " So far: \(importer.tally.text) \(Importer.advice)"
+            throw AdminFailure(.failedCheck, mistake.description + soFar)
         }
         return importer.tally
     }
 
     /// The zone, and the creator of the records.
     private func place(_ console: Console) async throws -> (zone: ZoneKey, user: AdminStore.User) {
-        let place = try await console.place(database, creator: account, makesUsers: !console.isDryRun)
+        let place = try await console.place(database, creator: account, makesUsers: true)
         guard let user = place.user else { throw AdminFailure.noDatabase(account, in: try console.container()) }
         let key = ZoneKey(database: place.database, name: zone)
-        guard ZoneName.isValid(zone, limits: .standard),
-            try await console.storage.records(named: [], in: key, bytesMax: 0, sharing: .nothing).zone != nil
-        else {
+        guard try await hasZone(key, console) else {
             throw AdminFailure(
                 .refused, "There is no zone \(zone) in this database. Let an app create it, or omit --zone.")
         }
@@ -218,6 +216,13 @@ struct AdminImport: AdminCommand {
                 loss: "Records that are also in the file get its fields, among the \(count) of the zone.")
         }
         return (key, user)
+    }
+
+    private func hasZone(_ key: ZoneKey, _ console: Console) async throws -> Bool {
+        guard ZoneName.isValid(zone, limits: .standard) else { return false }
+        // A database that would be made has its default zone.
+        if key.database == AdminStore.User.planned.privateDatabase { return zone == ZoneName.default }
+        return try await console.storage.records(named: [], in: key, bytesMax: 0, sharing: .nothing).zone != nil
     }
 
     private static func end(

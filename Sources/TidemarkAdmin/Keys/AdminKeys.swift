@@ -32,10 +32,11 @@ struct AdminKeys: ParsableCommand {
                 throw AdminFailure(.refused, "There is no file \(old). Name the master key file of the servers.")
             }
             let file = MasterKeyFile(path: new)
-            if console.isDryRun {
-                try await check(oldKey, try file.read(), console)
-                try console.plan("encrypt all keys that servers keep with the master key in \(new)")
+            // Before a file is made: one that nothing is encrypted with misleads.
+            guard try await check(oldKey, try file.read(), console) else {
+                return console.say(try text(of: .isDone))
             }
+            try console.plan("encrypt all keys that servers keep with the master key in \(new)")
             let newKey = try file.read() ?? file.make().key
             guard newKey.check != oldKey.check else { throw isSame }
             let outcome = try await console.store.rotateMasterKey(from: oldKey.check, to: newKey.check) {
@@ -45,11 +46,14 @@ struct AdminKeys: ParsableCommand {
             console.say(try text(of: outcome))
         }
 
-        /// What a dry run can know.
-        private func check(_ oldKey: MasterKey, _ newKey: MasterKey?, _ console: Console) async throws {
+        /// - Returns: false if it is done already.
+        /// - Throws: ``AdminFailure`` if it would be refused.
+        private func check(_ oldKey: MasterKey, _ newKey: MasterKey?, _ console: Console) async throws -> Bool {
             guard newKey?.check != oldKey.check else { throw isSame }
             let stored = try await console.store.masterKeyCheck()
-            guard stored == oldKey.check || (stored != nil && stored == newKey?.check) else { throw isOther }
+            if let newKey, stored == newKey.check { return false }
+            guard stored == oldKey.check else { throw isOther }
+            return true
         }
 
         private var isSame: AdminFailure {

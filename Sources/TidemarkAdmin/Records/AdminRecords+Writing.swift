@@ -36,25 +36,29 @@ extension AdminRecords {
             guard let user = found.user else {
                 throw AdminFailure(.usage, "Missing --account: give the account that becomes the records' creator.")
             }
-            let action = "save the records of \(file) in \(zone.key.name)"
-            if replace {
+            let input = try console.screen.open(file)
+            // With --dry-run, the records are looked at below.
+            if replace, !console.isDryRun {
                 let count = Amount.records(try await console.store.content(of: zone.key)?.recordCount ?? .exactly(0))
                 try await console.confirm(
-                    action, loss: "The zone has \(count). Those that are also in the file lose their fields to it.")
-            } else {
-                try console.plan(action)
+                    "save the records of \(file) in \(zone.key.name)",
+                    loss: "The zone has \(count). Those that are also in the file lose their fields to it.")
             }
             let service = CloudService(
                 storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })
-            let saver = RecordSaver(console, service, zone: zone.key, user: user.id, replaces: replace)
-            let input = try console.screen.open(file)
+            let saver = RecordSaver(
+                console, service, zone: zone.key, user: user.id, replaces: replace, isDryRun: console.isDryRun)
             let source = RecordLinesSource(
                 JSONLinesReader(input, lineBytesMax: InputLimits.lineBytesMax(on: console.screen)),
                 SavedLines(container: try? console.container(), zone: zone.key.name))
             try await RecordLoader.load(source, from: input.name, into: saver)
             await service.stop()
-            guard saver.tally.isWhole else { throw AdminFailure(.failedCheck, saver.tally.text) }
-            console.say(saver.tally.text)
+            let text =
+                console.isDryRun
+                ? "Would save up to \(Amount.records(saver.tally.savedCount)) in \(zone.key.name), and refuse "
+                    + "\(saver.tally.failedCount).\(saver.tally.unreadableText)" : saver.tally.text
+            guard saver.tally.isWhole else { throw AdminFailure(.failedCheck, text) }
+            console.say(text)
         }
     }
 

@@ -65,8 +65,8 @@ enum RecordLoader {
         }
         try await saver.finish()
         if let mistake {
-            throw AdminFailure(
-                .failedCheck, "\(mistake.description) So far: \(saver.tally.text) \(Importer.advice)")
+            let soFar = saver.isDryRun ? "" : " So far: \(saver.tally.text) \(Importer.advice)"
+            throw AdminFailure(.failedCheck, mistake.description + soFar)
         }
     }
 

@@ -38,7 +38,7 @@ final class RecordSaver {
     private let zone: ZoneKey
     private let user: UserID
     private let replaces: Bool
-    private let isDryRun: Bool
+    let isDryRun: Bool
     private let limits = Limits.standard
     private(set) var tally = Tally()
     private var saves: [RecordSave] = []

@@ -43,7 +43,10 @@ struct AdminSchema: ParsableCommand {
             let key = try console.container()
             let planned = try await currentSchema(console).differences(to: schema)
             let action = "replace the schema of \(key.identifier) in \(key.environment.name)"
-            // In production, what would be lost is refused below.
+            if let id = try await console.store.container(key.identifier, key.environment) {
+                let isFrozen = try await console.store.schema(of: id).isFrozen
+                try await console.store.checkLoss(planned, isFrozen: isFrozen, force: force, in: id)
+            }
             if key.environment == .development, let loss = SchemaFile.loss(planned, force: force) {
                 try await console.confirm(action, loss: loss)
             } else {
@@ -214,6 +217,22 @@ extension AdminStore {
         return try await schema(of: id).schema
     }
 
+    /// - Parameter isFrozen: whether the schema is that of production.
+    /// - Throws: ``AdminFailure`` for changes that would be refused.
+    fileprivate func checkLoss(
+        _ differences: [SchemaDifference], isFrozen: Bool, force: Bool, in container: ContainerID
+    ) async throws {
+        let lost = differences.filter { $0.isDestructive || $0.takesRole }
+        if isFrozen, !lost.isEmpty {
+            throw AdminFailure.refused("Production never loses roles, nor loses or changes types and fields:", lost)
+        }
+        guard !force else { return }
+        let used = try await inUse(differences.filter(\.isDestructive), in: container)
+        guard used.isEmpty else {
+            throw AdminFailure.refused("Records use these. Delete the records, or repeat with --force:", used)
+        }
+    }
+
     /// Replaces a schema by the result of `make`. Without `force` it refuses destructive changes: in production always,
     /// and in development if records conflict with them.
     ///
@@ -225,17 +244,7 @@ extension AdminStore {
             let current = try await schema(of: container)
             let schema = try make(current.schema)
             let differences = current.schema.differences(to: schema)
-            let destructive = differences.filter(\.isDestructive)
-            let lost = differences.filter { $0.isDestructive || $0.takesRole }
-            if current.isFrozen, !lost.isEmpty {
-                throw AdminFailure.refused("Production never loses roles, nor loses or changes types and fields:", lost)
-            }
-            if !force {
-                let used = try await inUse(destructive, in: container)
-                guard used.isEmpty else {
-                    throw AdminFailure.refused("Records use these. Delete the records, or repeat with --force:", used)
-                }
-            }
+            try await checkLoss(differences, isFrozen: current.isFrozen, force: force, in: container)
             if differences.isEmpty { return [] }
             if try await replaceSchema(current, by: schema) { return differences }
         }

@@ -113,15 +113,19 @@ struct AdminShares: ParsableCommand {
 
         func run(_ console: Console) async throws {
             let (key, sharing, shares) = try await AdminShares.find(zone, of: account, console)
+            let noParticipant = AdminFailure(
+                .refused, "The zone has no such participant. See: tidemark admin shares show \(account) \(zone)")
+            if let participant {
+                let isThere = shares.contains { sharing.participants[$0.number]?[participant.id]?.isLiving == true }
+                guard isThere else { throw noParticipant }
+            }
             try await confirm(shares.flatMap { Array((sharing.participants[$0.number] ?? [:]).values) }, console)
             let service = CloudService(
                 storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })
             switch (await service.revokeShare(of: key, participant: participant?.id), participant) {
             case (.failure(let reason), _): throw AdminFailure(reason)
             case (.success(false), nil): throw AdminShares.missing(zone, of: account)
-            case (.success(false), _?):
-                throw AdminFailure(
-                    .refused, "The zone has no such participant. See: tidemark admin shares show \(account) \(zone)")
+            case (.success(false), _?): throw noParticipant
             case (.success(true), nil): console.say("\(zone) is not shared any more.")
             case (.success(true), _?): console.say("The participant is removed.")
             }

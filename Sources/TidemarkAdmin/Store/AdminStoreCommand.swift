@@ -50,7 +50,11 @@ struct AdminStoreCommand: ParsableCommand {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
-            try console.plan("compute the digests of zones that have none")
+            if console.isDryRun {
+                let unknown = try await console.store.unknownDigestCount()
+                guard unknown > 0 else { return console.say(Self.nothing) }
+                try console.plan("compute the digests of \(Amount.zones(unknown))")
+            }
             var count = 0
             do {
                 try await console.store.mendDigests { count += 1 }
@@ -58,8 +62,10 @@ struct AdminStoreCommand: ParsableCommand {
                 throw AdminFailure(
                     error, done: "\(Amount.zones(count)) mended so far. Run the command again for the rest.")
             }
-            console.say("Mended \(Amount.zones(count)).")
+            console.say(count == 0 ? Self.nothing : "Mended \(Amount.zones(count)).")
         }
+
+        private static let nothing = "Every zone has its digest: there is nothing to mend."
     }
 
     struct Verify: AdminCommand {

@@ -56,6 +56,18 @@ extension AdminStore {
         package let id: UserID
         package let recordName: String
         package let privateDatabase: DatabaseID
+
+        /// Stands for a user whom a command would make. No user and no database has its numbers.
+        package static let planned = User(id: UserID(0), recordName: "", privateDatabase: DatabaseID(0))
+
+        package var isPlanned: Bool { id == Self.planned.id }
+    }
+
+    /// As ``user(ofAccount:in:now:)``, but nothing is created: ``User/planned`` stands for a user who is not there yet.
+    package func plannedUser(ofAccount account: String, in key: ContainerKey) async throws(StorageError) -> User? {
+        guard let found = try await storage.read(sql.containers.user((account, key))).first else { return nil }
+        if let user = found.user { return user }
+        return try await isClosed(key) ? nil : .planned
     }
 
     /// The user that an account is in a container. Created with a private database if there is none yet.

@@ -24,6 +24,17 @@ extension AdminStore {
         }
     }
 
+    /// How many zones ``mendDigests(_:)`` would mend now.
+    package func unknownDigestCount() async throws(StorageError) -> Int {
+        var (count, place): (Int, DigestPlace?) = (0, DigestPlace(database: DatabaseID(.min), zone: ZoneID(.min)))
+        while let after = place {
+            let zones = try await storage.read(sql.digests.unknown((after, Self.zonesOfStep)))
+            count += zones.count
+            place = zones.count == Self.zonesOfStep ? zones.last : nil
+        }
+        return count
+    }
+
     private static let zonesOfStep = 500
 }
 

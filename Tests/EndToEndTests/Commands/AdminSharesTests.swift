@@ -228,6 +228,9 @@ import TidemarkTestSupport
             #expect(try await shared.explain("bob").contains("R-328"))
             let again = try await shared.shares("revoke", "Notes", "--participant", id)
             #expect(again.status != 0 && again.output.contains("no such participant"), "\(again.output)")
+            // a dry run knows it before.
+            let planned = try await shared.shares("revoke", "Notes", "--participant", id, "--dry-run")
+            #expect(planned.status == again.status && planned.output == again.output, "\(planned.output)")
             // the share has a new version, without bob.
             let found = try await shared.alice.privateCloudDatabase.record(for: shared.share.recordID)
             let share = try #require(found as? CKShare)

@@ -154,7 +154,7 @@ extension GoldenCommand {
             "alice --megabytes none -o json"),
         GoldenCommand(
             changing: "accounts import", "dora @archive.jsonl --dry-run", "dora @archive.jsonl",
-            "dora @archive.jsonl -o json", "dora @airports.csv"),
+            "dora @archive.jsonl -o json", "dora @airports.csv", "dora @airports.csv --dry-run"),
         GoldenCommand(
             changing: "accounts delete", "carol", "carol --dry-run", "carol --yes",
             "carol --yes -o json"),
@@ -189,7 +189,8 @@ extension GoldenCommand {
         GoldenCommand(
             changing: "compact", "--older-than 12h", "--older-than 12h --dry-run", "--older-than 12h --yes -o json"),
         GoldenCommand(
-            changing: "connections close", "alice", "alice \(GoldenStore.phone) --dry-run", "nobody -o json"),
+            changing: "connections close", "alice", "alice \(GoldenStore.phone) --dry-run", "nobody -o json",
+            "bob \(GoldenStore.phone)", "bob \(GoldenStore.phone) --dry-run"),
         GoldenCommand(
             changing: "containers create", "iCloud.org.example.new --dry-run", "iCloud.org.example.new",
             "iCloud.org.example.new --environment production -o json", "iCloud.org.example.new",
@@ -217,7 +218,8 @@ extension GoldenCommand {
             "iCloud.org.example.new --public-megabytes none -o json"),
         GoldenCommand(
             changing: "context add", "third --database-url postgresql:///third --dry-run",
-            "third --database-url postgresql:///third", "third --database-url postgresql:///third -o json"),
+            "third --database-url postgresql:///third", "third --database-url postgresql:///third -o json",
+            "third --database-url postgresql:///third --dry-run"),
         GoldenCommand(changing: "context select", "third --dry-run", "third", "none -o json"),
         GoldenCommand(changing: "context remove", "third --dry-run", "third", "third -o json"),
         GoldenCommand(
@@ -239,7 +241,8 @@ extension GoldenCommand {
         GoldenCommand(
             changing: "keys rotate-master", "--old @master.key --new @other.key --dry-run",
             "--old @none.key --new @other.key", "--old @master.key --new @other.key",
-            "--old @master.key --new @other.key -o json", difference: localFiles),
+            "--old @master.key --new @other.key -o json", "--old @master.key --new @other.key --dry-run",
+            difference: localFiles),
         GoldenCommand(
             changing: "operators create", "nina --role editor --dry-run", "nina --role editor", "nina -o json",
             "nina --dry-run"),
@@ -251,7 +254,8 @@ extension GoldenCommand {
         GoldenCommand(changing: "operators delete", "nina --dry-run", "nina", "nina --yes", "nina --yes -o json"),
         GoldenCommand(
             changing: "records save", "alice Notes @saved.jsonl --dry-run", "alice Notes @saved.jsonl",
-            "alice Notes @saved.jsonl --replace --yes -o json", "alice Notes @airports.csv"),
+            "alice Notes @saved.jsonl --replace --yes -o json", "alice Notes @airports.csv",
+            "alice Notes @airports.csv --dry-run"),
         GoldenCommand(
             changing: "records delete", "alice Notes trip --dry-run", "alice Notes trip", "alice Notes trip --yes",
             "alice Notes trip --yes -o json"),
@@ -262,7 +266,8 @@ extension GoldenCommand {
         GoldenCommand(changing: "schema import", "@new.ckdb --dry-run", "@new.ckdb -o json", "@new.ckdb", "@bad.ckdb"),
         GoldenCommand(changing: "schema promote", "--dry-run", "-o json", ""),
         GoldenCommand(
-            changing: "shares revoke", "alice Notes --dry-run", "alice Notes", "alice Notes --yes",
+            changing: "shares revoke", "alice Notes --participant 00000000-0000-0000-0000-000000000001 --dry-run",
+            "alice Notes --dry-run", "alice Notes", "alice Notes --yes",
             "alice Notes --yes -o json"),
         GoldenCommand(
             changing: "subscriptions delete", "alice all --dry-run", "alice all", "alice all --yes",

@@ -90,4 +90,31 @@ import TidemarkTestSupport
             #expect(try file.read().selected == "db", "the first one is selected")
         }
     }
+
+    @Test func `R-839: a dry run says whether a context is added or replaced, and whether its file can be read`()
+        async throws
+    {
+        try await with { file, path in
+            let home = URL(fileURLWithPath: path).deletingLastPathComponent().deletingLastPathComponent().path
+            func add(_ name: String, _ more: String...) async throws -> (TidemarkAdmin.ExitStatus, String?) {
+                let terminal = RecordingTerminal()
+                let words = ["context", "add", name, "--database-url", "postgresql:///\(name)"] + more
+                let command = try #require(try Admin.parseAsRoot(words) as? any ContextCommand)
+                let status = await AdminProgram.run(
+                    command, terminal: terminal, variables: ["XDG_CONFIG_HOME": home])
+                return (status, terminal.messages.last)
+            }
+            let first = try await add("one", "--dry-run")
+            #expect(first == (.ok, "Would add the context one."))
+            #expect(try file.read() == ContextList())
+            #expect(try await add("one").1 == "Added one. It is selected.")
+            let second = try await add("one", "--dry-run")
+            #expect(second == (.ok, "Would replace the context one."))
+            #expect(try await add("one").1 == "Replaced one. It is selected.")
+            try Data("{}".utf8).write(to: URL(fileURLWithPath: path))
+            let (planned, plan) = try await add("two", "--dry-run")
+            let (done, act) = try await add("two")
+            #expect(planned == .refused && done == .refused && plan == act)
+        }
+    }
 }
