@@ -42,7 +42,12 @@ package struct AdminOptions: ParsableArguments, Sendable {
     @Flag(help: "Only say what would be changed.")
     package var dryRun = false
 
-    @Flag(help: "Show each SQL statement on standard error, without its values.")
+    @Flag(
+        help: ArgumentHelp(
+            "Show each SQL statement, or the request to a server, on standard error.",
+            discussion:
+                "SQL has no values: each is a variable of psql with the name of what was given. A request has no credential."
+        ))
     package var debug = false
 
     package init() {}

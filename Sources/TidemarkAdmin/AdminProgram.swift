@@ -34,6 +34,7 @@ package enum AdminProgram {
             }
             if let server = try OperatorTarget(target, variables: variables) {
                 let sent = SentCommand(command, arguments: arguments, target, terminal)
+                if screen.isDebugging { screen.say(sent.text(to: server.url.text, target)) }
                 status = try await CommandSender.run(sent, on: server, terminal)
                 return
             }

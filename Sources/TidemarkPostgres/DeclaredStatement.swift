@@ -21,7 +21,9 @@ package final class DeclaredStatement<Input, Row>: Sendable {
         row decode: @escaping @Sendable (PostgresRow) throws(PostgresError) -> Row
     ) {
         let (text, parameters) = sql.numbered
-        statement = Statement(effect, name, text, parameters.map(\.type))
+        let paths = parameters.map(\.path)
+        statement = Statement(
+            effect, name, text, parameters.map(\.type), names: { paths.map { ParameterName.word(of: $0) } })
         values = parameters.map(\.value)
         self.decode = decode
     }

@@ -31,6 +31,8 @@ package final class Statement: Sendable {
     let serverName: String
     let sql: String
     let parameterTypes: [PostgresType]
+    /// How the parameters are called, for people; empty: nobody says it. It is asked for by whoever debugs alone.
+    let parameterNames: @Sendable () -> [String]
     let effect: Effect
     let keeping: Keeping
 
@@ -42,13 +44,15 @@ package final class Statement: Sendable {
     ///   - name: for logs and for `pg_prepared_statements`; letters and underscores.
     ///   - sql: one statement; its parameters are `$1`, `$2`, …
     ///   - parameterTypes: the type of each parameter.
+    ///   - names: how the parameters are called, for people.
     ///   - isPrepared: false for a statement that is built at run time and may not come again. It is parsed each time,
     ///     and leaves nothing in the connection.
     package convenience init(
-        _ effect: Effect, _ name: String, _ sql: String, _ parameterTypes: [PostgresType] = [], isPrepared: Bool = true
+        _ effect: Effect, _ name: String, _ sql: String, _ parameterTypes: [PostgresType] = [],
+        names: @escaping @Sendable () -> [String] = { [] }, isPrepared: Bool = true
     ) {
         let id = isPrepared ? Self.nextID.add(1, ordering: .relaxed).oldValue : nil
-        self.init(effect, "\(name)_\(id ?? 0)", sql, parameterTypes, id.map { .always(id: $0) } ?? .never)
+        self.init(effect, "\(name)_\(id ?? 0)", sql, parameterTypes, id.map { .always(id: $0) } ?? .never, names)
     }
 
     /// A statement that is built at run time, and stays prepared until another takes its place. So each connection
@@ -65,8 +69,10 @@ package final class Statement: Sendable {
     }
 
     private init(
-        _ effect: Effect, _ serverName: String, _ sql: String, _ parameterTypes: [PostgresType], _ keeping: Keeping
+        _ effect: Effect, _ serverName: String, _ sql: String, _ parameterTypes: [PostgresType], _ keeping: Keeping,
+        _ names: @escaping @Sendable () -> [String] = { [] }
     ) {
+        parameterNames = names
         self.effect = effect
         self.serverName = serverName
         self.sql = sql

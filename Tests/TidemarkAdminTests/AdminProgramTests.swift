@@ -283,7 +283,7 @@ private let phone = "0000000000000001000000000000000a"
         #expect(status == .ok)
         let statements = terminal.messages.filter { $0.hasPrefix("-- ") }
         let creation = statements.first { $0.contains("INSERT INTO account") }
-        #expect(creation?.contains(": $1 text\n") == true, "\(terminal.messages)")
+        #expect(creation?.contains(/: (\w+) text\n[\s\S]*\(:'\1'::text\)/) == true, "\(terminal.messages)")
         #expect(creation?.hasSuffix(";") == true)
         #expect(!statements.contains { $0.contains("hidden") })
         let (_, quiet) = try await run(database.url, ["accounts", "list"])

@@ -64,6 +64,19 @@ struct SentCommand: Sendable, Equatable {
         return result
     }
 
+    /// The request in a form that a shell can repeat, with where it goes. The credential is the context's, and not in it.
+    ///
+    /// - Parameter url: of the server.
+    func text(to url: String, _ target: AdminTarget) -> String {
+        let head = arguments.prefix { $0 != "--" }
+        func has(_ option: String) -> Bool { head.contains { $0 == option || $0.hasPrefix("\(option)=") } }
+        var more = (target.context?.name).map { ["--context", $0] } ?? []
+        if let container, !has("--container") { more += ["--container", container] }
+        if !has("--environment") { more += ["--environment", environment] }
+        let words = ["tidemark", "admin"] + head + more + arguments.dropFirst(head.count)
+        return "-- to \(url)\n\(words.map(ShellWord.quoted).joined(separator: " "))"
+    }
+
     /// Whether a server takes so many and so long words: those of Operators.proto, and less than a message has room for.
     var isSendable: Bool {
         arguments.count <= 512 && arguments.reduce(0) { $0 + $1.utf8.count } <= 65_536

@@ -3,7 +3,6 @@
 internal import ArgumentParser
 internal import Synchronization
 internal import TidemarkDomain
-internal import TidemarkPostgres
 internal import TidemarkScheduling
 package import TidemarkServer
 internal import TidemarkSockets
@@ -249,8 +248,8 @@ package struct ServedCommands: OperatorCommands {
             try await Auditor.refuse(command, on: console, failure)
             throw failure
         }
-        guard console.screen.isDebugging else { return try await Auditor.run(command, on: console) }
-        try await StatementTrace.with({ console.say($0) }) { try await Auditor.run(command, on: console) }
+        // With --debug the operator's program shows the request: SQL is of no use to somebody without a right in PostgreSQL.
+        try await Auditor.run(command, on: console)
     }
 
     private static func cancelled(mayChange: Bool) -> AdminFailure {

@@ -18,8 +18,13 @@ package enum ShellWord {
         case .zsh: name.replacing(#"\"#, with: #"\\"#).replacing(":", with: #"\:"#)
         case .fish: name
         // `compgen -W` expands each word: it would carry out `$(…)`.
-        default: name.utf8.allSatisfy(isPlain) ? name : "'" + name.replacing("'", with: #"'\''"#) + "'"
+        default: quoted(name)
         }
+    }
+
+    /// A word that a shell takes as it is.
+    static func quoted(_ word: String) -> String {
+        !word.isEmpty && word.utf8.allSatisfy(isPlain) ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
     }
 
     /// Whether bash reads nothing into it.

@@ -74,6 +74,12 @@ import TidemarkTestSupport
             let created = try await olga.run("accounts", "create", "bob", "--debug")
             #expect(created.status == 0, "\(created.output)")
             let uuid = String(try #require(created.output.firstMatch(of: /-- request ([0-9A-F-]{36})/)).1)
+            // what was sent, as it can be sent again.
+            let destination = "--context olga --container \(olga.container) --environment development"
+            #expect(created.output.contains("-- to wss://127.0.0.1:"), "\(created.output)")
+            let line = "tidemark admin accounts create bob --debug \(destination)\n"
+            #expect(created.output.contains(line), "\(created.output)")
+            #expect(!created.output.contains("INSERT") && !created.output.contains("tidemark_"))
             let audit = try await place.admin("audit", "list", "--request", uuid, "-o", "json")
             #expect(audit.output.contains("\"who\":\"olga\",\"action\":\"accounts create\""), "\(audit.output)")
             #expect(audit.output.contains("\"request\":\"\(uuid)\"") && audit.output.hasSuffix("}\n"))
