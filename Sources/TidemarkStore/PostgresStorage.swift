@@ -67,6 +67,7 @@ package final class PostgresStorage: Storage {
     /// The connection string, for programs of PostgreSQL. It may have a password in it.
     package var databaseURL: String { url }
 
+    /// Closes all connections. What runs now may come to its end in PostgreSQL.
     package func stop() async { await stop(cancels: false) }
 
     /// Closes all connections.

@@ -20,6 +20,7 @@ package final class MovedOutlet: Sendable {
         state.withLock { $0.receiver }?(moved)
     }
 
+    /// Passes notices on to `receiver` from now on, on the threads on which they come. It takes the place of an earlier one.
     package func connect(_ receiver: @escaping @Sendable (ZonesMoved) -> Void) {
         state.withLock { $0.receiver = receiver }
     }

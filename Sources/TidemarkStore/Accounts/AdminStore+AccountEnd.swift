@@ -87,6 +87,9 @@ extension AdminStore {
         return (rows.map(\.key), last.map { PersonZonesPlace(database: $0.key.database, zone: $0.zone) })
     }
 
+    /// What somebody has in the living shares of others, in all containers.
+    ///
+    /// - Throws: `tooSlow` if it takes too long to count.
     package func parts(of person: EndedPerson) async throws(StorageError) -> PersonParts {
         try await storage.read(sql.ends.partCounts(person)).first
             ?? PersonParts(partCount: 0, invitationCount: 0, requestCount: 0)

@@ -43,6 +43,7 @@ extension AdminStore {
         try await storage.write(sql.accounts.createAccount(name)).rows.first
     }
 
+    /// Nil if no account has the name, in the same upper and lower case. A disabled one is found too.
     package func account(named name: String) async throws(StorageError) -> AccountID? {
         try await storage.read(sql.accounts.findAccount(name)).first
     }

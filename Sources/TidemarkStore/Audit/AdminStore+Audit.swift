@@ -69,6 +69,8 @@ extension PostgresStorage {
     /// Actions that are looked at.
     private static let closingsMax = 1_000
 
+    /// Notes the first refusal of an account's device in an hour; the others leave the row as it is. Credentials that nobody
+    /// has count as those of one account.
     package func noteRefusedSignIn(
         credentialHash: [UInt8], device: DeviceID, from address: String, now: Timestamp
     ) async throws(StorageError) {

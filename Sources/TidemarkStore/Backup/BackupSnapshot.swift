@@ -46,6 +46,7 @@ package final class BackupSnapshot: Sendable {
         }
     }
 
+    /// Ends the snapshot, and lets servers remove assets again. Nothing can be read from it any more.
     package func close() async {
         // The end of the connection releases them too, and PostgreSQL hears of that a moment later.
         if holdsAssets { _ = try? await connection.run(sql.backup.releaseAssets()) }
@@ -55,6 +56,7 @@ package final class BackupSnapshot: Sendable {
     /// Call it from time to time while nothing is read. It fails if the snapshot is lost.
     package func keepAlive() async throws(StorageError) { _ = try await connection.run(sql.backup.keepAlive()) }
 
+    /// What a backup says of the store as a whole, at the moment of the snapshot.
     package func facts() async throws(StorageError) -> BackupFacts {
         guard let facts = try await connection.run(sql.backup.facts()).rows.first else {
             throw StorageError(.rejected, detail: "backup_facts")
@@ -62,10 +64,12 @@ package final class BackupSnapshot: Sendable {
         return facts
     }
 
+    /// The steps of the tables that were applied, by their numbers.
     package func migrations() async throws(StorageError) -> [AppliedMigration] {
         try await connection.run(sql.backup.migrations()).rows
     }
 
+    /// What each container holds, in numbers.
     package func contents() async throws(StorageError) -> [BackedUpContainer] {
         try await connection.run(sql.backup.contents()).rows
     }

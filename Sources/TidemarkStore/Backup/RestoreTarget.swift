@@ -32,6 +32,7 @@ package final class RestoreTarget: Sendable {
         }
     }
 
+    /// Lets others restore into the database. The mark of a restore that was begun stays (``begin()``).
     package func close() async {
         // The end of the connection does it too, and PostgreSQL hears of that a moment later.
         _ = try? await connection.run(sql.backup.releaseDatabase())
@@ -54,6 +55,7 @@ package final class RestoreTarget: Sendable {
         package let isBegun: Bool
     }
 
+    /// What the database has now, beside what belongs to PostgreSQL itself.
     package func contents() async throws(StorageError) -> Contents {
         let all = try await connection.run(sql.backup.relations(Self.relationsMax)).rows
         let others = all.filter { $0.schema != "public" || $0.name != Self.mark }

@@ -30,5 +30,6 @@ package final class SnapshotSeries: Sendable {
         return try result.get()
     }
 
+    /// Closes the connection. A look that is under way fails.
     package func close() async { await pool.stop(cancels: true) }
 }

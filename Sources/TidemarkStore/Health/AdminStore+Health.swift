@@ -8,6 +8,7 @@ package import TidemarkService
 /// How the store is, for `tidemark admin stats` and `doctor`. What reads much does so on a connection of its own, which has
 /// no bound of time for a statement.
 extension AdminStore {
+    /// What each container holds, in numbers. It reads all zones, and takes as long as that takes.
     package func containerCounts() async throws(StorageError) -> [ContainerCounts] {
         try await storage.writeRepeatably(sql.health.containers()).rows
     }
@@ -22,6 +23,7 @@ extension AdminStore {
         try await storage.read(sql.health.relations())
     }
 
+    /// PostgreSQL's version, settings and size, and its clock.
     package func databaseFacts() async throws(StorageError) -> DatabaseFacts {
         let (server, settings) = try await storage.readAll(
             sql.health.server(), sql.health.settings(Self.settingNames))

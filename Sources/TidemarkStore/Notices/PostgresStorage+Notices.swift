@@ -72,6 +72,7 @@ package final class NoticeListener: Sendable {
         }
     }
 
+    /// Stops listening. Notices that are on their way may still come.
     package func stop() {
         listener.stop()
     }

@@ -11,6 +11,7 @@ extension AdminStore {
         case missing, listed, revoked
     }
 
+    /// `missing` for a device that the account does not have, also if another account has it.
     package func standing(of device: AccountDevice) async throws(StorageError) -> DeviceStanding {
         switch try await storage.read(sql.lookups.deviceIsRevoked(device)).first {
         case nil: .missing

@@ -10,6 +10,7 @@ package enum CountedNumber: Sendable, Equatable {
     /// The counting was given up.
     case atLeast(Int)
 
+    /// Exact only if both are.
     package static func + (_ one: CountedNumber, _ other: CountedNumber) -> CountedNumber {
         switch (one, other) {
         case (.exactly(let one), .exactly(let other)): .exactly(one + other)

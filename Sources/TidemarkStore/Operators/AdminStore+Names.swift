@@ -9,6 +9,7 @@ extension AdminStore {
     /// The most that one call returns.
     package static let namesMax = 200
 
+    /// With the disabled ones.
     package func accountNames(prefix: String) async throws(StorageError) -> [String] {
         try await storage.read(sql.names.accounts((prefix, Self.namesMax)))
     }

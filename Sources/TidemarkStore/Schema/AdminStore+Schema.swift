@@ -27,6 +27,7 @@ extension AdminStore {
         return id
     }
 
+    /// The stored schema with its revision, and whether it is frozen, as that of production is.
     package func schema(of container: ContainerID) async throws(StorageError) -> ContainerSchema {
         try await storage.schema(of: container)
     }
