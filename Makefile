@@ -63,6 +63,11 @@ simulate: ## Search for failing seeds, and for each planted fault: make simulate
 	TIDEMARK_SEEDS=$(SEEDS) TIDEMARK_PLANTED=10000 \
 		swift test -c release -Xswiftc -enable-testing --filter SimulationTests
 
+STEPS ?= 10000000
+model: ## The naive models of sharing, STEPS steps of each (10,000,000), from seeds that it prints
+	TIDEMARK_STEPS=$(STEPS) swift test -c release -Xswiftc -enable-testing \
+		--filter '(ZoneSharing|ShareAction|Hierarchies)HistoryTests|ShareHandlersHierarchiesTests'
+
 package: setup ## The Debian package in .build, of a program that has the runtime of Swift in it
 	swift build -c release --static-swift-stdlib --product tidemark
 	deploy/package .build/release/tidemark .build
@@ -126,4 +131,4 @@ recovery: ## Point-in-time recovery and backups of a million records, timed
 protocol: ## Make the Swift code of the messages from the .proto files (needs protoc, libprotobuf-dev)
 	Sources/TidemarkWire/generate
 
-.PHONY: api checks hostile package package-trial test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture provider recovery examples upgrade-trial protocol
+.PHONY: api checks hostile package package-trial test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate model bench docs fuzz autobahn torture provider recovery examples upgrade-trial protocol
