@@ -25,8 +25,8 @@ test-threads: setup ## Transport, engine, service and server under the thread sa
 test-threads-programs: setup ## The same of whole programs together: read its reports as docs/testing.md says
 	swift test --sanitize=thread --scratch-path $(TSAN) --filter '^EndToEndTests'
 
-client-programs: setup ## Programs written for CloudKit, on 2, 5 and 20 devices against the real server
-	TIDEMARK_CLIENT_PROGRAMS=1 swift test --filter '^EndToEndTests\.(Contacts|Notes)Tests'
+client-programs: setup ## Programs written for CloudKit, on 2, 5, 6 and 20 devices against the real server
+	TIDEMARK_CLIENT_PROGRAMS=1 swift test --filter '^EndToEndTests\.(Contacts|Notes|SharedListsProgram|SharedListsHistory)Tests'
 
 lint: ## Formatting and style, as CI sees it
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
