@@ -4,14 +4,15 @@ import Foundation
 import Testing
 import TidemarkTestSupport
 
-/// Three people with six devices do anything, in any order. After each sync the device's file is what ``ListsModel`` says.
+/// Three people with six devices do anything, in any order, and programs are killed. After each sync the device's file is what
+/// ``ListsModel`` says.
 @Suite(.timeLimit(.minutes(60))) struct SharedListsHistoryTests {
     /// `make client-programs` takes many.
     private static let stepCount =
         ProcessInfo.processInfo.environment["TIDEMARK_CLIENT_PROGRAMS"] == nil ? 120 : 500
 
     /// `TIDEMARK_SEED=4711` takes the same history again.
-    @Test func `R-980, R-330: each file has what its user may see, and no edit is lost, in random histories`()
+    @Test func `R-980, R-330, R-517: each file has what its user may see, and no edit is lost, in random histories`()
         async throws
     {
         var random = SeededRandom()
@@ -24,6 +25,7 @@ import TidemarkTestSupport
             }
             try await history.end()
             #expect(history.shareCount > 0, "seed \(random.seed): nothing was shared")
+            #expect(history.killCount > 0, "seed \(random.seed): nothing was killed")
         }
     }
 }
@@ -36,6 +38,7 @@ private struct ListsHistory {
     private var textCount = 0
     private var said: [String] = []
     private(set) var shareCount = 0
+    private(set) var killCount = 0
     /// False once a file was not what the model says.
     private(set) var isRight = true
 
@@ -63,6 +66,7 @@ private struct ListsHistory {
         case 12: try await delete(on: device, &random)
         case 13, 14: try await invite(by: device, &random)
         case 15: try await part(device, &random)
+        case 16: try await kill(device, &random)
         default: try await sync(device)
         }
     }
@@ -95,6 +99,20 @@ private struct ListsHistory {
         let expected = ListsModel.lines(model.copies[device].local)
         expect(file.lines == expected, "device \(device) has \(file.lines), and should have \(expected)")
         expect(file.isSettled, "device \(device) has something to send")
+    }
+
+    /// A program is killed with SIGKILL, while it waits for its user or syncs, and starts again. All that was typed is there. A
+    /// sync that was cut is carried on: for everybody else the two are one.
+    private mutating func kill(_ device: Int, _ random: inout SeededRandom) async throws {
+        killCount += 1
+        let isSyncing = Bool.random(using: &random)
+        let lineCount = Int.random(in: 0..<10, using: &random)
+        said.append("\(device) is killed\(isSyncing ? " in a sync, after \(lineCount) lines" : "")")
+        try await house[device].crash(during: isSyncing ? ["sync"] : [], afterLines: isSyncing ? lineCount : 0)
+        try house.start(device)
+        if isSyncing { return try await sync(device) }
+        let (file, expected) = (try house.file(device).lines, ListsModel.lines(model.copies[device].local))
+        expect(file == expected, "device \(device) has \(file) after a kill, and should have \(expected)")
     }
 
     private mutating func newText(_ kind: String) -> String {
