@@ -25,8 +25,8 @@ test-threads: setup ## Transport, engine, service and server under the thread sa
 test-threads-programs: setup ## The same of whole programs together: read its reports as docs/testing.md says
 	swift test --sanitize=thread --scratch-path $(TSAN) --filter '^EndToEndTests'
 
-client-programs: setup ## Programs written for CloudKit, on 2, 5 and 20 devices against the real server
-	TIDEMARK_CLIENT_PROGRAMS=1 swift test --filter '^EndToEndTests\.(Contacts|Notes)Tests'
+client-programs: setup ## Programs written for CloudKit, on 2, 5, 6 and 20 devices against the real server
+	TIDEMARK_CLIENT_PROGRAMS=1 swift test --filter '^EndToEndTests\.(Contacts|Notes|SharedListsProgram|SharedListsHistory)Tests'
 
 lint: ## Formatting and style, as CI sees it
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
@@ -62,6 +62,11 @@ rules: ## Rules of Tests/RULES.md that no test names
 simulate: ## Search for failing seeds, and for each planted fault: make simulate SEEDS=10000
 	TIDEMARK_SEEDS=$(SEEDS) TIDEMARK_PLANTED=10000 \
 		swift test -c release -Xswiftc -enable-testing --filter SimulationTests
+
+STEPS ?= 10000000
+model: ## The naive models of sharing, STEPS steps of each (10,000,000), from seeds that it prints
+	TIDEMARK_STEPS=$(STEPS) swift test -c release -Xswiftc -enable-testing \
+		--filter '(ZoneSharing|ShareAction|Hierarchies)HistoryTests|ShareHandlersHierarchiesTests'
 
 package: setup ## The Debian package in .build, of a program that has the runtime of Swift in it
 	swift build -c release --static-swift-stdlib --product tidemark
@@ -126,4 +131,4 @@ recovery: ## Point-in-time recovery and backups of a million records, timed
 protocol: ## Make the Swift code of the messages from the .proto files (needs protoc, libprotobuf-dev)
 	Sources/TidemarkWire/generate
 
-.PHONY: api checks hostile package package-trial test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture provider recovery examples upgrade-trial protocol
+.PHONY: api checks hostile package package-trial test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate model bench docs fuzz autobahn torture provider recovery examples upgrade-trial protocol

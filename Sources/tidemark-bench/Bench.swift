@@ -21,7 +21,8 @@ final class Bench {
             ManyZonesBenchmark.self, OneZoneBenchmark.self, BatchesBenchmark.self, ChangeFeedBenchmark.self,
             SaveToEventBenchmark.self, EngineBenchmark.self, ReadsBenchmark.self, ZoneSizeBenchmark.self,
             FetchedMemoryBenchmark.self, AssetsBenchmark.self, SharedSaveBenchmark.self, SharedFeedBenchmark.self,
-            ViewerFeedBenchmark.self, SharedEventBenchmark.self, SharedStatementsBenchmark.self, HeldLoopBenchmark.self,
+            ViewerFeedBenchmark.self, SharedEventBenchmark.self, SharedStatementsBenchmark.self,
+            HierarchiesBenchmark.self, HeldLoopBenchmark.self,
         ]
     }
 

@@ -23,7 +23,7 @@ import TidemarkWire
         try await owner.succeed(.modifyRecords(ShareRequests.share(Self.zone, with: people, owner.stamp())))
     }
 
-    @Test func `R-970: two who come with one link to two servers at once are one participant`() async throws {
+    @Test func `F-14, R-970: two who come with one link to two servers at once are one participant`() async throws {
         let roundCount: UInt8 = 12
         try await ServerPair.with { pair in
             let alice = try await ShareClient(pair.sites[0], "alice")

@@ -89,7 +89,7 @@ extension StorageConformance {
             try await zone.accept("S")
             _ = try await zone.expectPage(of: [share], after: 0, ["S", "a", "b", "c", "e"], left: [])
         },
-        Scenario("R-221: what has left a share goes with the zone's tombstones, and older tokens are expired") {
+        Scenario("F-26, R-221: what has left a share goes with the zone's tombstones, and older tokens are expired") {
             store in
             var zone = try await HierarchyZone(store, "notes")
             try await zone.fill()

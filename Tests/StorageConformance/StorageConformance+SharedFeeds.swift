@@ -57,7 +57,9 @@ extension StorageConformance {
             let names = (0..<8).map { "r\($0)" } + [Share.zoneWideName]
             try expectEqual(last.page.records.map(\.name).sorted(), names.sorted(), "all of it")
         },
-        Scenario("R-225, R-327, I-2: an end is told once, however access ended, even of what had no number yet") {
+        Scenario(
+            "R-205, R-225, R-327, I-2: an end is told once as a deletion, however access ended, even of what had no number yet"
+        ) {
             store in
             for isNumbered in [false, true] {
                 for how in SharingEnd.allCases {

@@ -34,11 +34,21 @@ final class RecordSupply: @unchecked Sendable {
         return (0..<count).map { save(Self.name(number + $0)) }
     }
 
-    private static func name(_ number: Int) -> String { String(format: "r%08d", number) }
+    /// One of the records that ``BenchDatabase/make(_:inZone:like:)`` has made.
+    func any(of records: BenchRecords) -> SaveMessage {
+        save(BenchRecords.name(records.prefix, Int.random(in: 1...records.count, using: &generator)))
+    }
 
-    private func save(_ name: String) -> SaveMessage {
+    func save(_ name: String) -> SaveMessage {
         SaveMessage(name: name, contents[Int.random(in: 0..<contents.count, using: &generator)])
     }
+
+    /// A save that gives a record another parent, or none.
+    static func move(_ name: String, under parent: String?) -> SaveMessage {
+        SaveMessage(name: name, SaveMessage.Content(type: "Note", fields: fields(0), parent: parent ?? ""))
+    }
+
+    private static func name(_ number: Int) -> String { String(format: "r%08d", number) }
 
     private static func fields(_ number: Int) -> [UInt8] {
         let words = ["the", "tide", "comes", "in", "and", "leaves", "a", "line", "on", "every", "stone", "of", "shore"]

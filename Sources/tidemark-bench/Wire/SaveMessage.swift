@@ -17,10 +17,15 @@ struct SaveMessage: Sendable {
     struct Content: Sendable {
         fileprivate let bytes: [UInt8]
 
-        init(type: String, fields: [UInt8]) {
+        /// - Parameter parent: the name of the new parent. Empty: the record loses the one that it has. Nil: it stays.
+        init(type: String, fields: [UInt8], parent: String? = nil) {
             var save = WireRecordSave()
             save.type = type
             save.fields = fields
+            if let parent {
+                save.parentChange = parent.isEmpty ? .parentRemoved : .parentSet
+                save.parent = parent
+            }
             bytes = save.encoded
         }
     }

@@ -99,6 +99,29 @@ final class ClientDevice: Sendable {
         if process?.terminationStatus != 0 { throw NeverHappened(description: "\(name) ended badly: \(errors)") }
     }
 
+    /// Kills the program, while it waits for its user or carries a command out. The device keeps its files.
+    ///
+    /// - Parameters:
+    ///   - words: the command; empty: none.
+    ///   - lineCount: how many lines the program may print before it is killed. It is killed sooner if it is done.
+    func crash(during words: [String] = [], afterLines lineCount: Int = 0) async throws {
+        let (process, lines) = state.withLock { ($0.process, $0.lines) }
+        if !words.isEmpty { try write(words) }
+        var count = 0
+        while count < lineCount, let line = await lines.first(where: { _ in true }) {
+            take(line)
+            count = line == "ok" || line.hasPrefix("error ") ? lineCount : count + 1
+        }
+        guard let process, process.isRunning else { throw NeverHappened(description: "\(name) ended: \(errors)") }
+        kill(process.processIdentifier, SIGKILL)
+        for await line in lines { take(line) }
+        process.waitUntilExit()
+        state.withLock { state in
+            try? state.input?.close()
+            (state.process, state.input) = (nil, nil)
+        }
+    }
+
     private static func lines(from handle: FileHandle) -> AsyncStream<String> {
         let (lines, continuation) = AsyncStream.makeStream(of: String.self)
         Thread.detachNewThread {
@@ -127,9 +150,7 @@ final class ClientDevice: Sendable {
     /// - Returns: the answer, if the program has told one.
     @discardableResult
     func ask(_ words: [String]) async throws -> String {
-        try state.withLock { state in
-            try state.input?.write(contentsOf: Data((words.joined(separator: "\t") + "\n").utf8))
-        }
+        try write(words)
         var answer = ""
         try await read("the answer to \(words)") { line in
             if line.hasPrefix("error") { throw NeverHappened(description: "\(self.name): \(words): \(line)") }
@@ -137,6 +158,12 @@ final class ClientDevice: Sendable {
             return line == "ok"
         }
         return answer
+    }
+
+    private func write(_ words: [String]) throws {
+        try state.withLock { state in
+            try state.input?.write(contentsOf: Data((words.joined(separator: "\t") + "\n").utf8))
+        }
     }
 
     /// Sends and fetches all, and shows what there is then.

@@ -7,20 +7,33 @@ import TidemarkTestSupport
 
 @testable import sharedlists
 
-/// alice with three devices and bob with two. On each runs `sharedlists`, with a file of its own.
+/// People with their devices. On each runs `sharedlists`, with a file of its own.
 struct ListsHousehold {
-    static let accounts = ["alice", "alice", "alice", "bob", "bob"]
+    /// alice with three devices and bob with two.
+    static let two = ["alice", "alice", "alice", "bob", "bob"]
+    /// And carol with one.
+    static let three = two + ["carol"]
 
+    /// Whose each device is.
+    let accounts: [String]
     let devices: [ClientDevice]
     let site: Site
+    /// The names by which others invite people, and by which zones name their owners.
+    let userNames: [String: String]
 
     /// Runs `body` with devices that are started, and ends them in order.
-    static func with(automatically: Bool = false, _ body: (ListsHousehold) async throws -> Void) async throws {
+    static func with(
+        _ accounts: [String] = Self.two, automatically: Bool = false, _ body: (ListsHousehold) async throws -> Void
+    ) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
         let site = try await DevServer.shared()
+        var userNames: [String: String] = [:]
+        for account in Set(accounts) {
+            userNames[account] = try await site.makeContainer(account).userRecordID().recordName
+        }
         let devices = try accounts.indices.map { try ClientDevice(.lists, "\($0)", site, directory) }
-        let household = ListsHousehold(devices: devices, site: site)
+        let household = ListsHousehold(accounts: accounts, devices: devices, site: site, userNames: userNames)
         for index in devices.indices { try household.start(index, automatically: automatically) }
         try await body(household)
         for device in devices { try await device.quit() }
@@ -29,8 +42,7 @@ struct ListsHousehold {
     subscript(index: Int) -> ClientDevice { devices[index] }
 
     func start(_ index: Int, automatically: Bool = false, isOnline: Bool = true) throws {
-        try devices[index].start(
-            account: Self.accounts[index], automatically: automatically, isOnline: isOnline)
+        try devices[index].start(account: accounts[index], automatically: automatically, isOnline: isOnline)
     }
 
     /// Syncs one after the other, twice: then each has what all have sent.
@@ -40,22 +52,17 @@ struct ListsHousehold {
         }
     }
 
-    /// The name by which others invite somebody.
-    func userName(_ account: String) async throws -> String {
-        try await site.makeContainer(account).userRecordID().recordName
-    }
-
     // MARK: What there is
 
     /// What the file of a device has, and whether the server is to be told of none of it.
     func file(_ index: Int) throws -> (lines: [String], isSettled: Bool) {
         let store = try ListStore(directory: URL(fileURLWithPath: devices[index].dataDirectory, isDirectory: true))
         let entries = store.entries
-        let account = Self.accounts[index]
+        let account = accounts[index]
         let lists = entries.filter { $0.kind == .list }
         let lines = entries.filter { !$0.isDeleted }.map { entry in
             ListsModel.line(
-                owner: entry.isMine ? account : Self.other(account),
+                owner: entry.isMine ? account : person(entry.id.zoneID.ownerName),
                 list: entry.kind == .list
                     ? nil : entry.listID.flatMap { id in lists.first { $0.id == id } }?.fields.text ?? "?",
                 text: entry.fields.text, isDone: entry.fields.isDone)
@@ -68,8 +75,8 @@ struct ListsHousehold {
         let container = site.makeContainer(account)
         var lines: [String] = []
         for database in [container.privateCloudDatabase, container.sharedCloudDatabase] {
-            let owner = database.databaseScope == .private ? account : Self.other(account)
             for zone in try await database.allRecordZones() where zone.zoneID.zoneName == "Lists" {
+                let owner = database.databaseScope == .private ? account : person(zone.zoneID.ownerName)
                 let records = try await records(of: zone.zoneID, in: database)
                 for record in records where record.recordType != CKRecord.SystemType.share {
                     let fields = ListEntry.Fields(record)
@@ -95,17 +102,19 @@ struct ListsHousehold {
         }
     }
 
-    private static func other(_ account: String) -> String { account == "alice" ? "bob" : "alice" }
+    private func person(_ userName: String) -> String {
+        userNames.first { $0.value == userName }?.key ?? "somebody else"
+    }
 
     /// Each file has what the server shows its account, which is what is expected.
     func expect(
         _ expected: [String: [String]], _ what: String, _ location: SourceLocation = #_sourceLocation
     ) async throws {
-        for account in Set(Self.accounts) {
+        for account in Set(accounts) {
             let served = try await served(account)
             #expect(served == expected[account], "\(what): \(account)", sourceLocation: location)
         }
-        for (index, account) in Self.accounts.enumerated() {
+        for (index, account) in accounts.enumerated() {
             let file = try file(index)
             #expect(file.lines == expected[account], "\(what): device \(index)", sourceLocation: location)
             #expect(file.isSettled, "\(what): device \(index) has something to send", sourceLocation: location)

@@ -28,16 +28,16 @@ struct ListsModel {
         var local: Entries = [:]
         /// Lists as they were when they were deleted here.
         var deletedLists: Entries = [:]
-        /// How often all lists of somebody else had ended for the account by the last sync.
-        var ends = 0
+        /// How often all lists of each other person had ended for the account by the last sync.
+        var ends: [String: Int] = [:]
     }
 
     private(set) var server: Entries = [:]
     /// Of each list that is shared, who has joined.
     private(set) var joined: [ID: Set<String>] = [:]
     private(set) var copies: [Copy]
-    /// How often an account has lost its last list of the other person.
-    private var ends: [String: Int] = [:]
+    /// By account: how often it has lost its last list of each other person.
+    private var ends: [String: [String: Int]] = [:]
     private var lastID = 0
 
     init(accounts: [String]) {
@@ -82,24 +82,26 @@ struct ListsModel {
     // MARK: Members
 
     mutating func share(_ list: ID) {
-        setJoined(joined[list] ?? [], in: list)
+        setJoined(joined[list] ?? [], in: list, of: server[list]?.owner)
     }
 
-    mutating func stop(_ list: ID) { setJoined(nil, in: list) }
+    mutating func stop(_ list: ID) { setJoined(nil, in: list, of: server[list]?.owner) }
 
     mutating func join(_ account: String, _ list: ID) {
-        setJoined((joined[list] ?? []).union([account]), in: list)
+        setJoined((joined[list] ?? []).union([account]), in: list, of: server[list]?.owner)
     }
 
     mutating func leave(_ account: String, _ list: ID) {
-        setJoined(joined[list]?.subtracting([account]), in: list)
+        setJoined(joined[list]?.subtracting([account]), in: list, of: server[list]?.owner)
     }
 
-    private mutating func setJoined(_ people: Set<String>?, in list: ID) {
+    private mutating func setJoined(_ people: Set<String>?, in list: ID, of owner: String?) {
+        guard let owner else { return }
         let before = joined[list] ?? []
         joined[list] = people
-        for account in before.subtracting(people ?? []) where !joined.values.contains(where: { $0.contains(account) }) {
-            ends[account, default: 0] += 1
+        for account in before.subtracting(people ?? []) {
+            let isLast = !joined.contains { server[$0.key]?.owner == owner && $0.value.contains(account) }
+            if isLast { ends[account, default: [:]][owner, default: 0] += 1 }
         }
     }
 
@@ -108,21 +110,21 @@ struct ListsModel {
     mutating func sync(_ device: Int) {
         var copy = copies[device]
         let account = copy.account
-        if copy.ends != ends[account, default: 0] {
-            // All of the other person's lists had gone. Some of them may have come again since, as new ones.
-            copy.base = copy.base.filter { $0.value.owner == account }
-            copy.local = copy.local.filter { $0.value.owner == account }
+        for (owner, count) in ends[account, default: [:]] where copy.ends[owner, default: 0] != count {
+            // All of that person's lists had gone. Some of them may have come again since, as new ones.
+            copy.base = copy.base.filter { $0.value.owner != owner }
+            copy.local = copy.local.filter { $0.value.owner != owner }
         }
         let seen = visible(to: account)
         let merged = merge(copy, with: seen)
         for id in Set(seen.keys).union(merged.keys) where merged[id] != seen[id] {
             server[id] = merged[id]
-            if merged[id] == nil, seen[id]?.list == nil { setJoined(nil, in: id) }
+            if merged[id] == nil, let list = seen[id], list.list == nil { setJoined(nil, in: id, of: list.owner) }
         }
         copy.base = visible(to: account)
         copy.local = copy.base
         copy.deletedLists = [:]
-        copy.ends = ends[account, default: 0]
+        copy.ends = ends[account, default: [:]]
         copies[device] = copy
     }
 

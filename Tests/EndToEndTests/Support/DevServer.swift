@@ -20,14 +20,17 @@ struct DevServer: Sendable {
         let ca: String
         let container: String
         let accounts: [Account]
+        let databaseURL: String
     }
 
     /// - Parameters:
     ///   - port: 0: any free one; else the one that an earlier start had.
     ///   - hosts: names under which others reach it.
     ///   - dataName: of its data directory in `directory`.
+    ///   - people: accounts beside alice and bob, which must be new.
     static func start(
-        in directory: TestDirectory, port: Int = 0, hosts: [String] = [], dataName: String = "data"
+        in directory: TestDirectory, port: Int = 0, hosts: [String] = [], dataName: String = "data",
+        with people: [String] = []
     ) async throws -> DevServer {
         let ready = "\(directory.path)/ready.json"
         let program = try Program(
@@ -42,7 +45,10 @@ struct DevServer: Sendable {
         }
         let data = FileManager.default.contents(atPath: ready) ?? Data()
         let sheet = try JSONDecoder().decode(Sheet.self, from: data)
-        let tokens = Dictionary(uniqueKeysWithValues: sheet.accounts.map { ($0.name, $0.token) })
+        var tokens = Dictionary(uniqueKeysWithValues: sheet.accounts.map { ($0.name, $0.token) })
+        if !people.isEmpty {
+            tokens.merge(zip(people, try OperatorPlace.makeAccounts(people, url: sheet.databaseURL))) { $1 }
+        }
         return DevServer(
             directory: directory, program: program,
             site: Site(url: sheet.url, authorityFile: sheet.ca, tokens: tokens, container: sheet.container))
@@ -57,7 +63,7 @@ struct DevServer: Sendable {
         try await server.program.stop()
     }
 
-    /// The one server of all tests that do not harm it, with a container of the caller's own.
+    /// The one server of all tests that do not harm it, with a container of the caller's own. carol has an account there too.
     static func shared() async throws -> Site {
         var site = try await sharedStart.value.site
         site.container = "iCloud.test.\(UUID().uuidString)"
@@ -66,7 +72,7 @@ struct DevServer: Sendable {
 
     private static let sharedStart = Task { () throws -> DevServer in
         let directory = try TestDirectory()
-        let server = try await start(in: directory)
+        let server = try await start(in: directory, with: ["carol"])
         running.withLock { $0 = server }
         atexit { DevServer.stopShared() }
         return server

@@ -10,19 +10,25 @@ struct HierarchiesHistoryTests {
     private static let users = [UserID(2), UserID(3), UserID(4)]
     private static let names = (0..<14).map { "r\($0)" }
 
-    @Test(arguments: 1...40)
-    func `R-980: covers, rights and replicas are those of the model after each step`(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+    @Test func `R-980: covers, rights and replicas are those of the model after each step`() throws {
+        let histories = RandomHistories(of: "covers of hierarchies", stepCount: 150, count: 40)
+        for seed in histories.seeds { try live(SeededRandom(seed: seed), histories.stepCount) }
+    }
+
+    private func live(_ random: SeededRandom, _ stepCount: Int) throws {
+        var random = random
         var zone = TestZone.ofHierarchies()
         var replicas = Self.users.map { _ in Replica() }
-        for step in 0..<150 {
+        for step in 0..<stepCount {
             Self.act(on: &zone, &random)
-            #expect(zone.wronglyCovered == [], "seed \(seed), step \(step)")
-            #expect(zone.zone?.hasHierarchies == zone.sharing.hasHierarchies, "seed \(seed), step \(step)")
+            try #require(zone.wronglyCovered == [], "seed \(random.seed), step \(step)")
+            try #require(
+                zone.zone?.hasHierarchies == zone.sharing.hasHierarchies, "seed \(random.seed), step \(step)")
             for (user, index) in zip(Self.users, Self.users.indices) where Int.random(in: 0..<3, using: &random) == 0 {
                 try replicas[index].fetch(from: zone, as: user, limit: Int.random(in: 1...5, using: &random))
-                let visible = Self.visible(to: user, in: zone)
-                #expect(replicas[index].records == visible, "seed \(seed), step \(step), user \(user.rawValue)")
+                try #require(
+                    replicas[index].records == Self.visible(to: user, in: zone),
+                    "seed \(random.seed), step \(step), user \(user.rawValue)")
             }
         }
     }

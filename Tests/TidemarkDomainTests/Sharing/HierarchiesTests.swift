@@ -232,7 +232,7 @@ struct HierarchiesTests {
         #expect(counts(hierarchySave("S", root: nil, tag: zone.tag("S")))[0] > 2)
     }
 
-    @Test mutating func `R-978: moves beyond the limit change nothing`() {
+    @Test mutating func `F-7, R-978: moves beyond the limit change nothing`() {
         zone.limits.shareSubtreeMax = 2
         zone.share("x", as: "T", with: bob)
         #expect(zone.share("a", as: "S") == [.hierarchyTooLarge, .batchFailed])
@@ -375,6 +375,51 @@ struct HierarchiesTests {
         #expect(zone.living("c") == nil && zone.living("i") == nil)
         #expect(zone.living("h") != nil && zone.permissions(of: Self.carol, on: "h") == .all)
         #expect(zone.wronglyCovered == [])
+    }
+
+    @Test
+    mutating func `R-078, R-079, R-133: a reference to what one does not see is saved as one to nothing, and counts`()
+        throws
+    {
+        func referring(to target: String) throws -> FieldMap {
+            try FieldMap([Field("to", .reference(FieldReference(recordName: target, action: .deleteSelf)))])
+        }
+        let (hidden, missing) = (try referring(to: "l"), try referring(to: "none"))
+        zone.share("a", as: "S", with: bob)
+        // The answer does not tell which of the two is there.
+        #expect(zone.ask(bob, save("m", hidden, parent: .set("b"))) == [nil])
+        #expect(zone.ask(bob, save("n", missing, parent: .set("b"))) == [nil])
+        zone.limits.referencesMax = 1
+        for target in [hidden, missing] {
+            #expect(zone.ask(bob, save("o", target, parent: .set("b"))) == [.tooManyReferences])
+            #expect(zone.ask(alice, save("o", target)) == [.tooManyReferences])
+        }
+        #expect(zone.ask(alice, deleting: ["l"]) == [nil])
+        #expect(zone.living("m") == nil && zone.living("n") != nil && zone.wronglyCovered == [])
+    }
+
+    @Test
+    mutating func `F-26, R-221: once it is forgotten what left a share, older tokens expire, and a new fetch is whole`()
+        throws
+    {
+        zone.share("a", as: "S", with: bob)
+        let old = try zone.page(for: bob).get().token.bytes
+        zone.ask(alice, zone.saveAgain("b", parent: .removed), policy: .changedKeys)
+        let told = try zone.page(for: bob, after: old).get()
+        #expect(Set(told.entries.map(\.name)) == ["b", "c"] && told.entries.allSatisfy(\.isDeleted))
+        // As an operator's compaction does.
+        for share in Array(zone.shareRecords.keys) {
+            zone.shareRecords[share] = zone.shareRecords[share]?.filter { !$0.value.hasLeft }
+        }
+        let number = zone.zone?.changeNumber ?? 0
+        zone.zone?.oldestTokenNumber = number
+        #expect(zone.page(for: bob, after: old) == .failure(.tokenExpired))
+        let all = try zone.page(for: bob).get()
+        #expect(Set(all.entries.map(\.name)) == ["a", "S"] && !all.moreComing)
+        #expect(all.entries.allSatisfy { !$0.isDeleted })
+        // A token that is not older goes on.
+        zone.ask(alice, save("d", parent: .set("a")))
+        #expect(try zone.page(for: bob, after: told.token.bytes).get().entries.map(\.name) == ["d"])
     }
 
     @Test mutating func `R-984: an operator ends all shares of a zone`() {

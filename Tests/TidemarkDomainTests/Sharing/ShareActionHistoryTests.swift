@@ -1,30 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Testing
 import TidemarkDomain
 import TidemarkTestSupport
 
-/// Whatever people do in a shared zone, they are answered what the naive model allows. Environment: as for
-/// ``ZoneSharingHistoryTests``.
+/// Whatever people do in a shared zone, they are answered what the naive model allows.
 @Suite struct ShareActionHistoryTests {
     @Test func `I-5, R-157, R-323, R-328, R-330: in random histories nobody is given or does what they may not`() {
-        let environment = ProcessInfo.processInfo.environment
-        let isReplay = environment["TIDEMARK_TEST_SEED"] != nil
-        let historyCount = isReplay ? 1 : Int(environment["TIDEMARK_SEEDS"] ?? "") ?? 250
-        let first = SeededRandom().seed
+        let histories = RandomHistories(of: "actions in a shared zone", stepCount: 80, count: 250)
         var tally: [String: Int] = [:]
-        for number in 0..<historyCount {
-            let seed = first &+ UInt64(number)
+        for seed in histories.seeds {
             var history = SharedZoneHistory(seed: seed)
-            for step in 0..<80 {
+            for step in 0..<histories.stepCount {
                 guard let difference = history.step() else { continue }
                 Issue.record("seed \(seed), step \(step): \(difference)")
                 return
             }
             tally.merge(history.tally, uniquingKeysWith: +)
         }
-        guard historyCount >= 100 else { return }
+        guard histories.areMany else { return }
         // Otherwise the histories try less than they should.
         for kind in [
             "share: saved", "share: zoneNotFound", "share: notShareAdministrator", "share: recordExists",
@@ -32,7 +26,7 @@ import TidemarkTestSupport
             "accept: shareIsOwn", "change: made", "change: zoneNotFound", "change: notPermitted",
             "change: createNotPermitted", "repeat: refused", "repeat: answered", "read: nothing", "read: all",
         ] {
-            #expect(tally[kind, default: 0] > 0, "\(kind), seed \(first)")
+            #expect(tally[kind, default: 0] > 0, "\(kind), seed \(histories.seeds[0])")
         }
     }
 }

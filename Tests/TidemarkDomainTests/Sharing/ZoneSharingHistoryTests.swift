@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Testing
 import TidemarkDomain
 import TidemarkTestSupport
 
-/// Whatever people do with the sharing of a zone, the rules must say what the naive model says. Environment:
-/// - `TIDEMARK_SEEDS`: how many histories of 100 steps; unless set as many as take some three seconds.
-/// - `TIDEMARK_TEST_SEED`: the seed of the only one.
+/// Whatever people do with the sharing of a zone, the rules must say what the naive model says.
 @Suite struct ZoneSharingHistoryTests {
     private static let stepCount = 100
 
@@ -15,14 +12,10 @@ import TidemarkTestSupport
     func
         `R-304, R-308, R-309, R-311, R-312, R-313, R-317, R-330, R-970, R-972 … R-976: the rules and the naive model agree`()
     {
-        let environment = ProcessInfo.processInfo.environment
-        let isReplay = environment["TIDEMARK_TEST_SEED"] != nil
-        let historyCount = isReplay ? 1 : Int(environment["TIDEMARK_SEEDS"] ?? "") ?? 150
-        let first = SeededRandom().seed
+        let histories = RandomHistories(of: "sharing of a zone", stepCount: Self.stepCount, count: 150)
         var tried: Set<SharingHistory.Trial> = []
         var refusals: Set<FailureReason> = []
-        for number in 0..<historyCount {
-            let seed = first &+ UInt64(number)
+        for seed in histories.seeds {
             var history = SharingHistory(seed: seed)
             for step in 0..<Self.stepCount {
                 guard let difference = history.step() else { continue }
@@ -32,17 +25,17 @@ import TidemarkTestSupport
             refusals.formUnion(history.refusals)
             tried.formUnion(history.tried)
         }
-        guard historyCount >= 100 else { return }
+        guard histories.areMany else { return }
         // Otherwise the histories try less than they should.
         #expect(
             refusals == [
                 .zoneNotFound, .hierarchiesUnavailable, .participantInvalid, .notShareAdministrator, .recordExists,
                 .recordChanged, .recordMissing, .tooManyParticipants, .participantsFixed, .shareUnknown, .shareIsOwn,
                 .tooManyBlocked, .alreadyInvited,
-            ], "seed \(first)")
+            ], "seed \(histories.seeds[0])")
         let missing = SharingHistory.Trial.all.subtracting(tried)
         // Each is tried some ten times in as many histories, and chance may leave out one.
-        #expect(missing.count <= 2, "\(missing), seed \(first)")
+        #expect(missing.count <= 2, "\(missing), seed \(histories.seeds[0])")
     }
 
     @Test(arguments: PlantedSharingMistake.allCases)

@@ -90,7 +90,9 @@ import TidemarkTestSupport
 
     /// One account moves a record with five below it out of its share, in six zones at almost the same time. A commit takes
     /// 5 ms. Another account saves meanwhile.
-    @Test func `R-776, R-978: an account's moves of what is shared go one by one, others' saves beside them`() throws {
+    @Test func `F-19, R-776, R-978: an account's moves of what is shared go one by one, others' saves beside them`()
+        throws
+    {
         let zones = (0..<6).map { "z\($0)" }
         let fixture = try ServiceFixture(zones: zones)
         let scheduler = fixture.scheduler

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Testing
 import TidemarkTestSupport
 
 /// Whatever people do with shared hierarchies, a server answers what the naive model says, and each device comes to what the
-/// model shows its user. Environment:
-/// - `TIDEMARK_SEEDS`: how many histories of 120 steps; unless set as many as take some seconds.
-/// - `TIDEMARK_TEST_SEED`: the seed of the only one.
+/// model shows its user.
 @Suite struct ShareHandlersHierarchiesTests {
     private static let stepCount = 120
 
@@ -20,13 +17,9 @@ import TidemarkTestSupport
     }
 
     @Test func `F-7, F-8, F-9, F-10, R-226, R-303, R-323, R-326: a server and the naive model agree`() throws {
-        let environment = ProcessInfo.processInfo.environment
-        let isReplay = environment["TIDEMARK_TEST_SEED"] != nil
-        let historyCount = isReplay ? 1 : Int(environment["TIDEMARK_SEEDS"] ?? "") ?? 100
-        let first = SeededRandom().seed
+        let histories = RandomHistories(of: "shared hierarchies", stepCount: Self.stepCount, count: 100)
         var tally: [String: Int] = [:]
-        for number in 0..<historyCount {
-            let seed = first &+ UInt64(number)
+        for seed in histories.seeds {
             var history = try HierarchyHistory(seed: seed)
             if let difference = try live(&history) {
                 Issue.record("seed \(seed), \(difference)")
@@ -34,7 +27,7 @@ import TidemarkTestSupport
             }
             tally.merge(history.tally, uniquingKeysWith: +)
         }
-        guard historyCount >= 100 else { return }
+        guard histories.areMany else { return }
         // Otherwise the histories try less than they should.
         let common = [
             "save: success", "save: permissionFailure", "save: referenceViolation", "save: zoneNotFound", "moved",
@@ -43,7 +36,7 @@ import TidemarkTestSupport
             "accept: unknownItem", "left one", "left all", "share ended", "look-up: found", "look-up: unknownItem",
             "look-up: zoneNotFound", "query: found",
         ]
-        #expect(common.filter { tally[$0] == nil } == [], "seed \(first): \(tally)")
+        #expect(common.filter { tally[$0] == nil } == [], "seed \(histories.seeds[0]): \(tally)")
     }
 
     @Test(arguments: NaiveHierarchies.Mistake.allCases)
