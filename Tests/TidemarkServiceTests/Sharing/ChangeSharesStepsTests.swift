@@ -84,4 +84,41 @@ import TidemarkTestSupport
             #expect(living.count == Self.rootCount - 1)
         }
     }
+
+    @Test func `R-315, R-716: links into one zone are read together, a few at once, with their roots`() throws {
+        for together in [10, 2] {
+            let (script, fixture) = (FaultScript(), try ServiceFixture())
+            var limits = Limits()
+            limits.sharesTogetherMax = together
+            let service = fixture.server(faults: script.plan, limits: limits)
+            try fixture.scheduler.simulate {
+                let bob = try await fixture.user("bob", by: service)
+                for number in 1...Self.rootCount {
+                    try await share(number, with: [bob.invited()], in: fixture, by: service)
+                }
+                let sharing = try await sharing(fixture)
+                let links = sharing.hierarchies.map { sharing.secret(of: $0) }
+                try #require(links.count == Self.rootCount && links.allSatisfy { $0 != nil })
+                /// How often the store is asked for what these links lead to.
+                func questions(_ links: [[UInt8]?]) async throws -> Int {
+                    let before = script.count(.callSent)
+                    let found = try await service.shareMetadata(ofLinks: links, for: bob.bearer).get()
+                    #expect(found.reasons.allSatisfy { $0 == nil }, "\(found.reasons)")
+                    let names = found.compactMap { try? $0.get() }.map { [$0.record.name, $0.root?.name ?? ""] }
+                    let expected = links.compactMap { link in
+                        sharing.hierarchies.first { sharing.secret(of: $0) == link }
+                    }.map { [$0.recordName, $0.rootName ?? ""] }
+                    #expect(names == expected)
+                    return script.count(.callSent) - before
+                }
+                // Owners are looked up once.
+                _ = try await questions(Array(links.prefix(1)))
+                let few = try await questions(Array(links.prefix(2)))
+                // Each five links more take as much as is read at once: the shares, and then their records.
+                let steps = (Self.rootCount + together - 1) / together
+                #expect(try await questions(links) == few + 2 * (steps - 1))
+                #expect(try await questions(links + links.prefix(1)) <= few + 2 * (steps - 1) + 1)
+            }
+        }
+    }
 }
