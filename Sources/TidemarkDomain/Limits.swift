@@ -166,8 +166,9 @@ package struct Limits: Sendable, Equatable {
     /// Zones of others in the list of one user's shared database. Whoever reads its feed or mark reads their
     /// rows too. More: `tooManySharedZones` for who wants to accept another share.
     package var sharedZonesMax = 1_000
-    /// CKShare records of one page of a query. Each comes with up to ``participantsMax`` participants, so a page of them has
-    /// three megabytes at most beside its fields.
+    /// CKShare records of one page of a query, or of a zone's feed. Each comes with up to ``participantsMax`` participants, so a
+    /// page of them has three megabytes at most beside its fields. In a feed each counts among the page's bytes, as an equal
+    /// part of them.
     package var pageSharesMax = 40
     /// Shares that are read in one statement, and made ready for an answer in one turn of an event loop. With all
     /// their participants that takes a millisecond or two.

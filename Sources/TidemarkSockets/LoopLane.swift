@@ -31,6 +31,9 @@ final class LoopLane: TaskExecutor, @unchecked Sendable {
 /// Whose lane works next: deficit round robin by time. A lane that has not used up its turn is next when work comes to
 /// it. So little work does not wait for all others, and much work has no more than its share.
 ///
+/// `FairQueue` of TidemarkFairness keeps works by tickets in a table, and charges each once. Here each job of each task counts:
+/// so a lane is its own place, and pays by the clock.
+///
 /// A lane without work has its turns too, and uses them for what it has worked too long. So an account that asks for one
 /// thing after the other does not wait for turns that it has left to others already.
 struct LaneTurns {

@@ -9,7 +9,8 @@ package typealias HostLookUp =
     ) -> Void
 
 /// The addresses of a host, which are tried one after the other. Each has its part of the time, so that one that does not
-/// answer leaves time for the others (RFC 8305 §5 has the same purpose).
+/// answer leaves time for the others (RFC 8305 §5 has the same purpose). Nothing is shared here between owners: one connection tries
+/// each address once, so no queue of TidemarkFairness has a part in it.
 struct AddressTurns {
     /// In reverse order.
     private var left: [SocketAddress] = []

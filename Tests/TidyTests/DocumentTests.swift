@@ -78,11 +78,38 @@ import Testing
         }
     }
 
-    @Test func `each threat in SECURITY has its tests`() throws {
-        let tests = try SourceFile.all.filter { $0.path.hasPrefix("Tests/") }.map(\.text).joined(separator: "\n")
-        let rows = try SourceFile.text(at: "SECURITY.md").split(separator: "\n")
+    /// The cells of the rows of SECURITY's table.
+    private func threats() throws -> [[String]] {
+        try SourceFile.text(at: "SECURITY.md").split(separator: "\n")
             .drop { !$0.hasPrefix("| threat |") }.dropFirst(2).prefix { $0.hasPrefix("|") }
             .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+    }
+
+    /// A number that stands for itself: no mode of a file, and no part of a name such as SHA-256.
+    private func isNumber(_ word: Substring) -> Bool {
+        word.wholeMatch(of: /[("]*(0|0\.[0-9]+|[1-9][0-9,.]*)(st|nd|rd|th)?[).,:;"]*/) != nil
+    }
+
+    @Test func `each threat in SECURITY has a bound with its number, or says what decides instead`() throws {
+        let rows = try threats()
+        #expect(rows.count >= 50, "the table cannot be read")
+        for row in rows where row.count > 1 {
+            let (mark, bound) = ("No number: ", row[1])
+            if bound.hasPrefix(mark) {
+                #expect(bound.count > mark.count + 20, "\(row[0]): what decides?")
+            } else {
+                // What is code, or an address, is no bound.
+                let words = bound.replacing(/`[^`]*`|\]\([^)]*\)/, with: "").split(separator: " ")
+                #expect(words.contains(where: isNumber), "\(row[0]): no number in \(bound)")
+            }
+        }
+        #expect(["8", "1,024", "(20,000):", "0.2", "32nd", "4."].allSatisfy { isNumber($0) })
+        #expect(!["0600", "0700", "SHA-256", "RS256", "eight", "R-722"].contains { isNumber($0) })
+    }
+
+    @Test func `each threat in SECURITY has its tests`() throws {
+        let tests = try SourceFile.all.filter { $0.path.hasPrefix("Tests/") }.map(\.text).joined(separator: "\n")
+        let rows = try threats()
         #expect(rows.count >= 50, "the table cannot be read")
         for row in rows {
             #expect(row.count == 4, "\(row[0]): not four cells")

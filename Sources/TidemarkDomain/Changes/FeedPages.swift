@@ -8,6 +8,9 @@ package struct ZonePageQuery: Sendable {
     package let recordsMax: Int
     /// The page is cut once the stored bytes of its fields pass this. It holds at least one record.
     package var bytesMax: Int
+    /// The most CKShare records of a page, whose shares come with up to ``Limits/participantsMax`` people each. A query of a
+    /// client has ``Limits/pageSharesMax``.
+    package var sharesMax = Int.max
     /// The device that asks, as ``RecordAccess/marking(_:)``. Its first fetch includes tombstones of records that it
     /// created.
     package let device: DeviceID
@@ -64,6 +67,15 @@ package struct ZonePageQuery: Sendable {
     /// How many records and tombstones one read looks at. It suffices for a full page, and for the record that
     /// tells whether there are more, unless more than ``tombstonesPassedMax`` are left out.
     package var lookedAtMax: Int { recordsMax + 1 + tombstonesPassedMax }
+
+    /// As what a CKShare record counts among the bytes of a page, beside its fields: an equal part of them. How many people it
+    /// has is read later, for those shares alone that are in the page. Only hierarchies bring more than one share.
+    package func shareBytes(in zone: ZoneState) -> Int {
+        zone.hasHierarchies ? min(bytesMax, Self.countedBytesMax) / max(1, sharesMax) : 0
+    }
+
+    /// Sums of more cannot overflow.
+    private static let countedBytesMax = 1 << 40
 
     /// Whether the page is read before anybody asks for it. In the shared database it is read as for the owner, and nobody
     /// gets it before their access was read (I-5).

@@ -104,6 +104,7 @@ extension ZonePage {
         var byteCount = 0
         while end < events.count, end < max(1, query.recordsMax) {
             byteCount += events[end].byteCount
+            if let record = events[end].record, Share.isType(record.type) { byteCount += query.shareBytes(in: zone) }
             if end > 0, byteCount > query.bytesMax { break }
             end += 1
         }

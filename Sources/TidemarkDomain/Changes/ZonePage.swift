@@ -97,10 +97,12 @@ extension ZonePageQuery {
         }
         guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }
         return ChangeToken.position(in: key, viewer: reader?.viewer, from: token, store: store).map { position in
-            ZonePageQuery(
+            var query = ZonePageQuery(
                 key: key, after: position, recordsMax: limits.pageCount(requested: limit),
                 bytesMax: limits.answerBytesMax, device: reader?.marking(device) ?? device, tellsEnds: tellsEnds,
                 reader: reader, feedsEverywhere: feedsEverywhere, tombstonesPassedMax: limits.tombstonesPassedMax)
+            query.sharesMax = limits.pageSharesMax
+            return query
         }
     }
 
@@ -127,7 +129,7 @@ extension ZonePageQuery {
 
     /// How many of the records that were read the page covers, including those that it leaves out.
     func end(of read: ZonePageRead) -> Int {
-        let end = longestEnd(of: read.records)
+        let end = longestEnd(of: read.records, shareBytes: read.zone.map(shareBytes(in:)) ?? 0)
         if end == read.records.count, !read.hasMore { return end }
         // I-3: back to the end of an atomic batch. If there is none, the batch is longer than a page.
         return (0...end).last { read.mayEnd(after: $0, from: start) } ?? end
@@ -141,7 +143,7 @@ extension ZonePageQuery {
         }
     }
 
-    private func longestEnd(of records: [RecordState]) -> Int {
+    private func longestEnd(of records: [RecordState], shareBytes: Int) -> Int {
         records.withUnsafeBufferPointer { records in
             var count = 0
             var byteCount = 0
@@ -149,6 +151,9 @@ extension ZonePageQuery {
             where (reader == nil && !records[index].isDeleted) || wants(records[index]) {
                 count += 1
                 byteCount += records[index].fields.byteCount
+                if shareBytes > 0, !records[index].isDeleted, Share.isType(records[index].type) {
+                    byteCount += shareBytes
+                }
                 if count > max(1, recordsMax) || (count > 1 && byteCount > bytesMax) { return index }
             }
             return records.count

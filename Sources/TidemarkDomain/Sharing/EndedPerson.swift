@@ -25,8 +25,7 @@ extension ZoneSharing {
     ///
     /// The rows go, because an ended one would keep who the person was.
     func forgetting(_ person: EndedPerson, at number: ChangeNumber) -> SharingChanges? {
-        precondition(isWhole)
-        for share in livingShares where hasPlace(for: person, in: share) {
+        for share in livingShares where hasPeople(of: share.number) && hasPlace(for: person, in: share) {
             var changes = SharingChanges(share.number, at: number)
             changes.forgotten = rows(of: share.number).filter(person.owns).map(\.id).sorted()
             changes.droppedRequests = asked(by: person, in: share).sorted { $0.rawValue < $1.rawValue }

@@ -13,10 +13,10 @@ package enum ShareAction: Sendable {
     /// A participant leaves the zone. An invitation stays, because a user who is only invited does not see the zone. So a
     /// repeat of the request does not end a later invitation.
     case leave(UserID)
-    /// An operator ends one participant's part, or their invitation.
-    case remove(ParticipantID)
-    /// Somebody's account ends: they take part no more, and nothing of them is left.
-    case forget(EndedPerson)
+    /// An operator ends one participant's part, or their invitation, if it is in one of these shares.
+    case remove(ParticipantID, in: ShareChoice = .every)
+    /// Somebody's account ends: they take part no more in these shares, and nothing of them is left there.
+    case forget(EndedPerson, in: ShareChoice = .every)
     /// An operator ends the share of the zone, as its owner does by deleting the CKShare record.
     case end
 
@@ -34,8 +34,9 @@ package enum ShareAction: Sendable {
         case .accept(let visitor, _), .requestAccess(let visitor), .decline(let visitor):
             .people(of: visitor.choice, and: [visitor.user])
         case .leave(let user): .access(of: [user])
-        // Only an operator, or the end of an account, looks for people in all shares: ``Limits/sharingRowsMax`` bounds them.
-        case .remove, .forget: .whole
+        // Only an operator, or the end of an account, looks for people in all shares, and in a few at a time: together they may
+        // have ``Limits/sharingRowsMax`` rows.
+        case .remove(_, let choice), .forget(_, let choice): choice.isEvery ? .whole : .people(of: choice, and: [])
         // The rows of an ended share stay as they are.
         case .end: .access(of: [])
         }
@@ -49,9 +50,9 @@ package enum ShareAction: Sendable {
         case .leave(let user):
             return sharing.hierarchies.filter { sharing.row(of: user, in: $0.number)?.hasAccepted ?? false }
                 .map(\.recordName)
-        case .remove(let id):
+        case .remove(let id, _):
             return sharing.hierarchies.filter { sharing.participants[$0.number]?[id] != nil }.map(\.recordName)
-        case .forget(let person):
+        case .forget(let person, _):
             return sharing.hierarchies.filter { sharing.hasPlace(for: person, in: $0) }.map(\.recordName)
         case .end:
             return sharing.hierarchies.flatMap { [$0.recordName] + [$0.rootName].compactMap(\.self) }
@@ -119,9 +120,9 @@ extension ShareAction {
                 if let reason = table?.touchShare(changes, now: now) { return reason }
             }
             return nil
-        case .remove(let id):
+        case .remove(let id, _):
             return sharing?.removing(id, at: number).flatMap { table?.touchShare($0, now: now) }
-        case .forget(let person):
+        case .forget(let person, _):
             // Each share has a change of its own.
             while let changes = table?.shares?.sharing.forgetting(person, at: (table?.changeNumber ?? 0) + 1) {
                 if let reason = table?.touchShare(changes, now: now) { return reason }

@@ -219,7 +219,7 @@ extension ZoneSharing {
 
     /// One participant is removed, or one invitation ends. Nil if there is none of that ID.
     func removing(_ id: ParticipantID, at number: ChangeNumber) -> SharingChanges? {
-        for share in livingShares {
+        for share in livingShares where hasPeople(of: share.number) {
             guard let row = participants[share.number]?[id], row.isLiving else { continue }
             return SharingChanges.ending([row], of: share.number, at: number)
         }

@@ -3,6 +3,9 @@
 internal import TidemarkDomain
 
 /// How many commands run at once. Each has a thread and a few connections to PostgreSQL.
+///
+/// Nobody holds more than is left free, as in `FairAmounts`. That one divides bytes among accounts by quarters and halves, which
+/// eight places do not have; and here nobody waits, so that there is no turn to take.
 struct CommandPlaces<ID: Hashable> {
     let placesMax: Int
     /// Whose commands they are, for messages.

@@ -29,7 +29,7 @@ struct FeedReader: Sendable {
                 if isAhead, query.after?.view != nil { return .refused(.tokenExpired) }
                 if isAhead {
                     query.isAhead = true
-                    query.bytesMax = min(query.bytesMax, Self.aheadBytesMax)
+                    query.cut(toBytes: Self.aheadBytesMax, limits)
                 }
                 if let position = query.after, position.view != nil { query.hierarchies = [] }
                 var read = try await storage.zonePage(query)
@@ -115,7 +115,7 @@ struct FeedReader: Sendable {
         guard let question, case .success(var query) = query(question, store: store) else { return nil }
         // Of hierarchies the page is read once it is known through which shares the reader sees the zone.
         if query.after?.view != nil { return nil }
-        query.bytesMax = min(query.bytesMax, Self.attachedBytesMax)
+        query.cut(toBytes: Self.attachedBytesMax, limits)
         return query
     }
 
@@ -151,6 +151,14 @@ struct FeedReader: Sendable {
             case .read(let page, _): return page
             }
         }
+    }
+}
+
+extension ZonePageQuery {
+    /// Makes the page a small one: of so many bytes, and of as many shares as are read at once.
+    fileprivate mutating func cut(toBytes count: Int, _ limits: Limits) {
+        bytesMax = min(bytesMax, count)
+        sharesMax = min(sharesMax, limits.sharesTogetherMax)
     }
 }
 

@@ -83,15 +83,48 @@ extension CloudService {
     package func revokeShare(
         of key: ZoneKey, participant: ParticipantID?
     ) async -> Result<Bool, FailureReason> {
-        let action = participant.map(ShareAction.remove) ?? .end
-        return await perform(action, on: key, for: nil, in: WorkTurn(of: .nobody), askedBy: Asker())
+        guard let participant else {
+            return await perform(.end, on: key, for: nil, in: WorkTurn(of: .nobody), askedBy: Asker())
+        }
+        return await performInSteps(on: key, isOnce: true) { .remove(participant, in: $0) }
     }
 
     /// Ends what somebody whose account ends has in the share of a zone.
     ///
     /// - Returns: whether there was something to end.
     package func forget(_ person: EndedPerson, in key: ZoneKey) async -> Result<Bool, FailureReason> {
-        await perform(.forget(person), on: key, for: nil, in: WorkTurn(of: .nobody), askedBy: Asker())
+        await performInSteps(on: key) { .forget(person, in: $0) }
+    }
+
+    /// Carries out an action on a few of a zone's shares after the others. A zone may have a thousand of them with a
+    /// hundred people each: to read all of them would hold the event loop, and the zone's lock meanwhile.
+    ///
+    /// What is shared meanwhile is not looked at. So an account has no session any more when it is forgotten for the last time.
+    ///
+    /// - Parameter isOnce: whether the first change is the last one.
+    /// - Returns: whether something was changed. Once one step fails, the others are not carried out.
+    private func performInSteps(
+        on key: ZoneKey, isOnce: Bool = false, _ action: (ShareChoice) -> ShareAction
+    ) async -> Result<Bool, FailureReason> {
+        let found = await retry.run { () async throws(StorageError) -> Result<[String], FailureReason> in
+            let sharing = try await storage.sharings(of: [key], .access(of: [])).first?.sharing
+            return .success(sharing?.livingShares.map(\.recordName) ?? [])
+        }
+        return await found.asyncFlatMap { names in
+            var (rest, hasChanged) = (names[...], false)
+            // Without shares once as well: it says whether the zone is there.
+            repeat {
+                let choice = ShareChoice(names: Set(rest.prefix(max(1, limits.sharesTogetherMax))))
+                rest = rest.dropFirst(max(1, limits.sharesTogetherMax))
+                let step = await perform(
+                    action(choice), on: key, for: nil, in: WorkTurn(of: .nobody), askedBy: Asker())
+                switch step {
+                case .success(let isChanged): hasChanged = hasChanged || isChanged
+                case .failure(let reason): return .failure(reason)
+                }
+            } while !rest.isEmpty && !(isOnce && hasChanged)
+            return .success(hasChanged)
+        }
     }
 
     private func accept(

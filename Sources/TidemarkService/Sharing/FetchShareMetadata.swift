@@ -58,12 +58,12 @@ extension CloudService {
     /// number of links alone how often the store is asked about those that are not for the visitor.
     private func openable(
         among links: [LinkedSecret], for visitor: ShareVisitor, askedBy asker: Asker
-    ) async -> Result<Set<LinkedSecret>, FailureReason> {
-        var openable: Set<LinkedSecret> = []
-        let distinct = links.filter { openable.insert($0).inserted }
+    ) async -> Result<OpenableLinks, FailureReason> {
+        var openable = OpenableLinks()
+        let distinct = links.filter { openable.links.insert($0).inserted }
         // A single share is read with its record at once, wherever the link leads.
         guard distinct.count > 1 else { return .success(openable) }
-        openable = []
+        openable.links = []
         let countMax = min(limits.sharesTogetherMax, limits.pageSharesMax)
         for start in stride(from: 0, to: distinct.count, by: countMax) where !asker.hasLeft {
             let together = distinct[start...].prefix(countMax)
@@ -78,31 +78,45 @@ extension CloudService {
             switch read {
             case .failure(let reason): return .failure(reason)
             case .success(let sharings):
-                openable.formUnion(
-                    together.filter { sharings[$0.zoneKey()]?.entry(of: $0.brought(by: visitor)) != nil })
+                for link in together {
+                    guard let entry = sharings[link.zoneKey()]?.entry(of: link.brought(by: visitor)) else { continue }
+                    openable.links.insert(link)
+                    openable.shares[link] = entry.share
+                }
             }
         }
         return .success(openable)
     }
 
+    /// Links into one zone that come one after another are read together, a few at once.
+    ///
     /// - Parameter openable: the others open nothing, and are not read again.
     private func shareMetadata(
-        of links: [LinkedSecret], _ openable: Set<LinkedSecret>, for visitor: ShareVisitor, askedBy asker: Asker
+        of links: [LinkedSecret], _ openable: OpenableLinks, for visitor: ShareVisitor, askedBy asker: Asker
     ) async -> [Result<ShareMetadata, FailureReason>] {
         var results: [Result<ShareMetadata, FailureReason>] = []
         var (room, openable) = (limits.answerBytesMax, openable)
-        for link in links {
+        // What was read last.
+        var opened: [LinkedSecret: OpenedLink] = [:]
+        for (index, link) in links.enumerated() {
             var result: Result<ShareMetadata, FailureReason> = .failure(.shareUnknown)
             if asker.hasLeft {
                 result = .failure(.storeUnavailable)
             } else if room <= 0 {
                 result = .failure(.tooMuchAtOnce)
-            } else if openable.contains(link) {
-                result = await shareMetadata(of: link, for: visitor)
+            } else if openable.links.contains(link) {
+                if opened[link] == nil {
+                    opened = await self.opened(links[index...], openable, for: visitor, bytesMax: room)
+                }
+                if let opened = opened[link] {
+                    result = await shareMetadata(of: opened, for: visitor)
+                } else {
+                    result = await shareMetadata(of: link, for: visitor)
+                }
             }
             switch result {
             case .success(let metadata): room -= metadata.byteCount
-            case .failure(let reason): if reason == .shareUnknown { openable.remove(link) }
+            case .failure(let reason): if reason == .shareUnknown { openable.links.remove(link) }
             }
             results.append(result)
         }
@@ -116,23 +130,66 @@ extension CloudService {
         let opened = await retry.run { () async throws(StorageError) in
             .success(try await openedLink(link, for: visitor))
         }
-        switch opened {
-        case .failure(let reason): return .failure(reason)
-        case .success(let opened):
-            guard let opened, let record = opened.read.record,
-                let share = opened.read.sharing.shownShare(
-                    named: opened.share.recordName, to: visitor.user, invitedAs: opened.entry.invitation)
-            else { return .failure(.shareUnknown) }
-            return await zoneOwners(of: [opened.read.zone.key.database]).flatMap { owners in
-                guard let owner = owners.first else { return .failure(.serverFault) }
-                let standing = opened.entry.standing(in: opened.share)
-                var metadata = ShareMetadata(
-                    owner: owner, zone: opened.read.zone, record: record, share: share, role: standing.role,
-                    status: standing.status, permission: standing.permission)
-                metadata.root = opened.read.root
-                return .success(metadata)
-            }
+        return await opened.asyncFlatMap { opened in
+            guard let opened else { return .failure(.shareUnknown) }
+            return await shareMetadata(of: opened, for: visitor)
         }
+    }
+
+    private func shareMetadata(
+        of opened: OpenedLink, for visitor: ShareVisitor
+    ) async -> Result<ShareMetadata, FailureReason> {
+        guard let record = opened.read.record,
+            let share = opened.read.sharing.shownShare(
+                named: opened.share.recordName, to: visitor.user, invitedAs: opened.entry.invitation)
+        else { return .failure(.shareUnknown) }
+        return await zoneOwners(of: [opened.read.zone.key.database]).flatMap { owners in
+            guard let owner = owners.first else { return .failure(.serverFault) }
+            let standing = opened.entry.standing(in: opened.share)
+            var metadata = ShareMetadata(
+                owner: owner, zone: opened.read.zone, record: record, share: share, role: standing.role,
+                status: standing.status, permission: standing.permission)
+            metadata.root = opened.read.root
+            return .success(metadata)
+        }
+    }
+
+    /// The first of these links, and others into the same zone, read in one snapshot. Only links that open shares come here, so
+    /// how often the store is asked tells nobody of others.
+    ///
+    /// - Returns: those that still open the share that they opened, if its records are within the bytes. The others are read one
+    ///   by one.
+    private func opened(
+        _ links: ArraySlice<LinkedSecret>, _ openable: OpenableLinks, for visitor: ShareVisitor, bytesMax: Int
+    ) async -> [LinkedSecret: OpenedLink] {
+        guard let key = links.first?.zone else { return [:] }
+        var (together, shares): ([LinkedSecret], [Share]) = ([], [])
+        for link in links where link.zone == key && !together.contains(link) {
+            guard let share = openable.shares[link] else { continue }
+            guard together.count < max(1, limits.sharesTogetherMax) else { break }
+            together.append(link)
+            // Several links may lead to one share.
+            if !shares.contains(where: { $0.number == share.number }) { shares.append(share) }
+        }
+        guard !together.isEmpty else { return [:] }
+        let hashes = Set(together.map(\.hash))
+        let found = await retry.run { [shares] () async throws(StorageError) in
+            .success(
+                try await sharedZone(
+                    key, of: shares, for: visitor.user, linkHashes: hashes,
+                    bytesMax: max(bytesMax, 2 * limits.recordBytesMax)))
+        }
+        guard case .success(let reads) = found else { return [:] }
+        var opened: [LinkedSecret: OpenedLink] = [:]
+        for link in together {
+            let visitor = link.brought(by: visitor)
+            guard let place = shares.firstIndex(where: { $0.number == openable.shares[link]?.number }),
+                let read = reads[place], let now = read.sharing.entry(of: visitor),
+                now.share.number == shares[place].number
+            else { continue }
+            opened[link] = OpenedLink(visitor: visitor, read: read, share: now.share, entry: now.entry)
+        }
+        return opened
     }
 
     /// The bearer as a visitor, with the verified addresses of the account.
@@ -209,6 +266,13 @@ private struct LinkedSecret: Hashable, Sendable {
     func zoneKey(orNamed name: String = ZoneName.default) -> ZoneKey {
         zone ?? ZoneKey(database: DatabaseID(0), name: name)
     }
+}
+
+/// Links that led to shares to which somebody may come.
+private struct OpenableLinks {
+    var links: Set<LinkedSecret> = []
+    /// Of those that were looked at together.
+    var shares: [LinkedSecret: Share] = [:]
 }
 
 /// A living share, for somebody who may come to it.

@@ -40,17 +40,46 @@ extension CloudService {
     func sharedZone(
         _ key: ZoneKey, of share: Share? = nil, for user: UserID, linkHash: [UInt8], bytesMax: Int
     ) async throws(StorageError) -> SharedZoneRead? {
-        let name = share?.recordName ?? Share.zoneWideName
-        let names = [name] + [share?.rootName].compactMap(\.self)
+        let names = SharedZoneRead.names(of: share)
         let sharing = SharingRead.linked(to: user, of: ShareChoice(linkHashes: [linkHash]))
         let snapshot = try await storage.records(named: names, in: key, bytesMax: bytesMax, sharing: sharing)
+        return SharedZoneRead(snapshot, of: share)
+    }
+
+    /// The same of some shares, in one snapshot.
+    ///
+    /// - Parameters:
+    ///   - shares: each once.
+    ///   - linkHashes: of the links with which the user comes to them.
+    /// - Returns: of each share. Nil: it did not fit into the bytes, or the zone does not live.
+    func sharedZone(
+        _ key: ZoneKey, of shares: [Share], for user: UserID, linkHashes: Set<[UInt8]>, bytesMax: Int
+    ) async throws(StorageError) -> [SharedZoneRead?] {
+        let names = shares.flatMap { SharedZoneRead.names(of: $0) }
+        let sharing = SharingRead.linked(to: user, of: ShareChoice(linkHashes: linkHashes))
+        let snapshot = try await storage.records(named: names, in: key, bytesMax: bytesMax, sharing: sharing)
+        return shares.map { share in
+            let isRead = SharedZoneRead.names(of: share).allSatisfy { snapshot.unread[$0] == nil }
+            return isRead ? SharedZoneRead(snapshot, of: share) : nil
+        }
+    }
+}
+
+extension SharedZoneRead {
+    /// The records that are read: the CKShare record of the share, or of the whole zone, and its root.
+    fileprivate static func names(of share: Share?) -> [String] {
+        [share?.recordName ?? Share.zoneWideName] + [share?.rootName].compactMap(\.self)
+    }
+
+    /// Nil if the zone does not live.
+    fileprivate init?(_ snapshot: ZoneSnapshot, of share: Share?) {
         guard let zone = snapshot.zone, let sharing = snapshot.sharing else { return nil }
+        let name = share?.recordName ?? Share.zoneWideName
         let record = snapshot.records[name]
         let isLiving = sharing.livingShare(named: name) != nil && record?.isDeleted == false
-        var read = SharedZoneRead(zone: zone, record: isLiving ? record : nil, sharing: sharing)
+        self.init(zone: zone, record: isLiving ? record : nil, sharing: sharing)
         let root = share?.rootName.flatMap { snapshot.unread[$0] == nil ? snapshot.records[$0] : nil }
         // It must say whose root it is: nobody but the owner is told its parent.
-        read.root = root.flatMap { sharing.namingRoots([$0]).first }
-        return read
+        self.root = root.flatMap { sharing.namingRoots([$0]).first }
     }
 }

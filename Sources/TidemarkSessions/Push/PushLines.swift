@@ -2,6 +2,7 @@
 
 internal import DequeModule
 internal import TidemarkDomain
+internal import TidemarkFairness
 
 /// Pushes that are being sent or wait: a line for each database, and whose turn it is. A pure value.
 ///
@@ -17,20 +18,15 @@ struct PushLines {
     /// machine: a step must end within 5 ms.
     static let stepWork = 1_000
 
-    private struct Line {
-        let account: AccountID
-        var batches: Deque<PushBatch> = []
-        /// How many sessions of the first batch have been taken.
-        var takenCount = 0
-    }
-
     /// The most batches in a line when another one is added.
     private static let batchesMax = 32
 
     private let bytesPerAccountMax: Int
-    private var lines: [DatabaseID: Line] = [:]
-    /// The databases of ``lines``. The first is next.
-    private var turns: Deque<DatabaseID> = []
+    private var lines = FairLines<DatabaseID, PushBatch>()
+    /// Of the databases of ``lines``.
+    private var accounts: [DatabaseID: AccountID] = [:]
+    /// How many sessions of the first batch of a line have been taken; never 0.
+    private var takenCounts: [DatabaseID: Int] = [:]
 
     /// Bytes of an account's batches; never 0.
     private var byteCounts: [AccountID: Int] = [:]
@@ -47,9 +43,9 @@ struct PushLines {
     /// Whether batches of a database may be added. If not, try again after a batch of it was taken, or when it is the
     /// result of ``takeWaiting(of:)``.
     mutating func admits(_ database: DatabaseID, of account: AccountID) -> Bool {
-        if let line = lines[database], line.batches.count >= Self.batchesMax { return false }
+        if lines.count(of: database) >= Self.batchesMax { return false }
         if hasRoom(account), waiting[account] == nil { return true }
-        if lines[database] == nil, waiting[account]?.contains(database) != true {
+        if lines.count(of: database) == 0, waiting[account]?.contains(database) != true {
             waiting[account, default: []].append(database)
         }
         return false
@@ -72,19 +68,15 @@ struct PushLines {
     /// - Returns: whether there were none.
     mutating func append(_ batches: [PushBatch], of database: DatabaseID, for account: AccountID) -> Bool {
         guard !batches.isEmpty else { return false }
-        let isFirst = lines[database] == nil
-        if isFirst { turns.append(database) }
-        lines[database, default: Line(account: account)].batches += batches
+        let isFirst = lines.count(of: database) == 0
+        if isFirst { accounts[database] = account }
+        for batch in batches { lines.append(batch, of: database) }
         byteCounts[account, default: 0] += batches.reduce(0) { $0 + $1.byteCount }
         return isFirst
     }
 
     /// The database whose turn it is. The next call returns another one, if another has pushes.
-    mutating func takeTurn() -> DatabaseID? {
-        guard let database = turns.popFirst() else { return nil }
-        turns.append(database)
-        return database
-    }
+    mutating func takeTurn() -> DatabaseID? { lines.takeTurn() }
 
     /// Removes and returns the next sessions of a database, and what to push to them.
     ///
@@ -92,29 +84,21 @@ struct PushLines {
     mutating func take(
         of database: DatabaseID, room: inout Int
     ) -> (batch: PushBatch, sessions: ArraySlice<UInt64>, account: AccountID)? {
-        guard room > 0, let line = lines[database], let batch = line.batches.first else { return nil }
-        if line.takenCount == 0 { room -= batch.workOnce }
-        let left = batch.sessions.dropFirst(line.takenCount)
+        guard room > 0, let batch = lines.first(of: database), let account = accounts[database] else { return nil }
+        let takenCount = takenCounts[database] ?? 0
+        if takenCount == 0 { room -= batch.workOnce }
+        let left = batch.sessions.dropFirst(takenCount)
         let some = left.prefix(max(1, room / batch.workPerSession))
         room -= some.count * batch.workPerSession
         if some.count < left.count {
-            lines[database]?.takenCount += some.count
+            takenCounts[database] = takenCount + some.count
         } else {
-            removeFirst(of: database)
-            let byteCount = (byteCounts[line.account] ?? 0) - batch.byteCount
-            byteCounts[line.account] = byteCount > 0 ? byteCount : nil
+            takenCounts[database] = nil
+            lines.removeFirst(of: database)
+            if lines.count(of: database) == 0 { accounts[database] = nil }
+            let byteCount = (byteCounts[account] ?? 0) - batch.byteCount
+            byteCounts[account] = byteCount > 0 ? byteCount : nil
         }
-        return (batch, some, line.account)
-    }
-
-    private mutating func removeFirst(of database: DatabaseID) {
-        if let line = lines[database], line.batches.count > 1 {
-            lines[database]?.takenCount = 0
-            lines[database]?.batches.removeFirst()
-        } else {
-            lines[database] = nil
-            // After its turn it is the last.
-            if let index = turns.lastIndex(of: database) { turns.remove(at: index) }
-        }
+        return (batch, some, account)
     }
 }

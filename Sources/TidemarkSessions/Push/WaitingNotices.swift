@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import DequeModule
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkService
 
 /// Notices that wait to be posted: a line for each database, and whose turn it is. A pure value.
@@ -10,10 +10,7 @@ internal import TidemarkService
 /// others nor takes their room.
 struct WaitingNotices {
     private let countMax: Int
-    /// None is empty.
-    private var lines: [DatabaseID: Deque<ZoneNotice>] = [:]
-    /// The databases of ``lines``. The first is next.
-    private var turns: Deque<DatabaseID> = []
+    private var lines = FairLines<DatabaseID, ZoneNotice>()
     /// All notices of ``lines``: each is posted once.
     private var waiting: Set<ZoneNotice> = []
 
@@ -29,19 +26,16 @@ struct WaitingNotices {
     mutating func add(_ notice: ZoneNotice) {
         let database = notice.database
         let roomOfDatabase = min(countMax / 4, countMax - waiting.count)
-        guard (lines[database]?.count ?? 0) < roomOfDatabase, waiting.insert(notice).inserted else { return }
-        if lines[database] == nil { turns.append(database) }
-        lines[database, default: []].append(notice)
+        guard lines.count(of: database) < roomOfDatabase, waiting.insert(notice).inserted else { return }
+        lines.append(notice, of: database)
     }
 
     /// Removes and returns so many notices at the most. Databases take turns, notice by notice.
     mutating func take(_ count: Int) -> [ZoneNotice] {
         var taken: [ZoneNotice] = []
-        while taken.count < count, let database = turns.popFirst() {
-            guard let notice = lines[database]?.popFirst() else { continue }
+        while taken.count < count, let notice = lines.popFirst() {
             taken.append(notice)
             waiting.remove(notice)
-            if lines[database]?.isEmpty == true { lines[database] = nil } else { turns.append(database) }
         }
         return taken
     }

@@ -29,6 +29,19 @@ final class OwnerLanes: Sendable {
         }
     }
 
+    /// In so many lanes is the work of those who have not shown yet who they are. In one for each credential, somebody with
+    /// thousands of made-up ones would have thousands of turns. In a single one, whoever signs in at a busy server would wait for
+    /// all others who do.
+    static let newcomersMax = 16
+
+    /// The lane of whoever shows this credential, until it has been looked at. Others may have the same one.
+    func lane(ofNewcomerShowing credential: String) -> OwnerLane {
+        // Tokens of one provider begin alike. A long one costs no more than a short one.
+        var hasher = Hasher()
+        for byte in credential.utf8.suffix(64) { hasher.combine(byte) }
+        return lane(of: .newcomer(Int(hasher.finalize().magnitude % UInt(Self.newcomersMax))))
+    }
+
     fileprivate func forget(_ owner: WorkOwner) {
         places.withLock { if $0[owner]?.lane == nil { $0[owner] = nil } }
     }

@@ -321,7 +321,10 @@ extension Session {
             tellRefusal(of: id, .foreignPage, hello)
             return refuse(greeting, .foreignPage, .notAuthenticated)
         }
-        let task = hub.scheduler.run { [self] in
+        // NB: beside the lanes it would come before all requests. To verify a token takes a processor longer than a small request.
+        let lane = hub.lanes.lane(ofNewcomerShowing: hello.credential)
+        let task = lane.run { [self] in
+            defer { withExtendedLifetime(lane) {} }
             switch await RequestTrace.$current.withValue(trace, operation: { await greetInTurn(id, hello) }) {
             case .welcome(let member, let answer):
                 state.withLock { $0.pushes.greeted(countsPushes: hello.countsPushes) }

@@ -40,7 +40,11 @@ struct AttackRound: CustomTestStringConvertible, Sendable {
         let directory = try TestDirectory()
         defer { directory.remove() }
         var options = ["--create-containers"] + attacks.flatMap(\.options)
-        if attacks.contains(where: \.takesTokens) { options += try AttackProvider.options(in: directory) }
+        if attacks.contains(where: \.takesTokens) {
+            options += try AttackProvider.options(in: directory)
+            // Made before anybody attacks.
+            precondition(!AttackProvider.tokens.isEmpty)
+        }
         if attacks.contains(where: \.isOnOperators) { options += ["--operators-listen", "127.0.0.1:0"] }
         try await OperatorPlace.with(
             options, keepsAssets: true, keepsKeys: true, isEncrypted: attacks.contains(where: \.isEncrypted), body)

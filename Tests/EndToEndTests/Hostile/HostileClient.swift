@@ -47,7 +47,7 @@ final class HostileClient: AttackingClient, MessageHandler, @unchecked Sendable 
     }
 
     static let helloID: UInt64 = 1
-    private static let loop: Result<EventLoop, any Error> = Result { try EventLoop(name: "hostile clients") }
+    private static let loop: Result<EventLoop, any Error> = AttackersLoop.make("hostile clients")
     /// Long enough that the attack is on the server, and not on the loop that all attackers share.
     private static let pauseBeforeReturn = Duration.milliseconds(20)
 
@@ -153,9 +153,7 @@ final class HostileClient: AttackingClient, MessageHandler, @unchecked Sendable 
                 if wasOpen { told.ends += 1 } else { told.unmade += 1 }
             }
         }
-        Task {
-            try await Task.sleep(for: Self.pauseBeforeReturn)
-            loop.execute { self.connect() }
-        }
+        // NB: no task. The neighbour's client has the same threads for its tasks.
+        _ = loop.schedule(after: Self.pauseBeforeReturn) { self.connect() }
     }
 }

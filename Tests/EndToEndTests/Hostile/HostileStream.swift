@@ -57,7 +57,7 @@ struct StreamCourse: Sendable {
 
 /// A client below the level of requests: it sends bytes as it likes, and comes back when the server ends the connection.
 final class HostileStream: AttackingClient, EventHandler, @unchecked Sendable {
-    private static let loop: Result<EventLoop, any Error> = Result { try EventLoop(name: "hostile streams") }
+    private static let loop: Result<EventLoop, any Error> = AttackersLoop.make("hostile streams")
     /// What it sends before others have their turn.
     private static let sendsPerTurnMax = 8
     private static let keyUpdatesAtOnce = 64

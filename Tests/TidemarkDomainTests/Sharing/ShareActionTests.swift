@@ -237,6 +237,9 @@ import TidemarkFields
         #expect(sharing(.accept(named, as: id)) == .people(of: ShareChoice(names: ["s"]), and: [bob]))
         #expect(sharing(.leave(bob)) == .access(of: [bob]))
         #expect(sharing(.remove(id)) == .whole, "an operator finds somebody wherever they are")
+        let (some, person) = (ShareChoice(names: ["s"]), EndedPerson(users: [bob]))
+        #expect(sharing(.remove(id, in: some)) == .people(of: some, and: []))
+        #expect(sharing(.forget(person, in: some)) == .people(of: some, and: []))
         #expect(read.fieldlessNames.isEmpty && read.storedBytesMax == .max && read.lives.isEmpty)
     }
 }
