@@ -6,11 +6,22 @@ internal import Foundation
 package struct TestDirectory: Sendable {
     package let path: String
 
-    private static let parent = "/tmp"
+    /// Where files go that need not be fast, and those that stay in memory.
+    private static let disk = "/tmp"
+    private static let memory = "/dev/shm"
     private static let prefix = "tidemark-test-"
 
     package init() throws {
-        var template = Array("\(Self.parent)/\(Self.prefix)\(getpid())-XXXXXX".utf8CString)
+        try self.init(in: Self.disk)
+    }
+
+    /// A directory whose files are in memory; nil where the system has no place for that.
+    static func inMemory() -> TestDirectory? {
+        try? TestDirectory(in: memory)
+    }
+
+    private init(in parent: String) throws {
+        var template = Array("\(parent)/\(Self.prefix)\(getpid())-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         // The user that PostgreSQL runs as when the tests run as root must be able to pass.
@@ -23,6 +34,11 @@ package struct TestDirectory: Sendable {
 
     /// Removes what test processes left behind that were killed. A PostgreSQL that still ends has locked its directory.
     static func removeStale() {
+        removeStale(in: disk)
+        removeStale(in: memory)
+    }
+
+    private static func removeStale(in parent: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] where name.hasPrefix(prefix) {
             let maker = name.dropFirst(prefix.count).prefix { $0 != "-" }
             guard let maker = pid_t(maker), kill(maker, 0) != 0, errno == ESRCH else { continue }

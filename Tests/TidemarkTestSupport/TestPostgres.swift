@@ -15,7 +15,7 @@ package enum TestPostgres {
         get throws { try started.get() }
     }
 
-    /// A fresh, empty database, or a copy of `template`. About 100 ms.
+    /// A fresh, empty database, or a copy of `template`. About 60 ms in memory, and 250 ms on a disk.
     package static func database(_ template: TestTemplate? = nil) async throws -> TestDatabase {
         let template = try await template.asyncMap { try await Templates.shared.name(of: $0) }
         return try await create(template: template)
@@ -27,6 +27,7 @@ package enum TestPostgres {
             let server = try shared
             var statement = "CREATE DATABASE \(name)"
             if let template { statement += " TEMPLATE \(template) STRATEGY file_copy" }
+            if let memory, memory.hasRoom { statement += " TABLESPACE \(MemoryTablespace.name)" }
             try retryWhileInUse { () throws(PostgresError) in
                 try PostgresAdministration.execute([statement], url: server.databaseURL("postgres"))
             }
@@ -69,13 +70,17 @@ package enum TestPostgres {
 
     private static let running = Mutex<(LocalPostgres, TestDirectory)?>(nil)
 
+    /// Made after the server has started.
+    private static let memory = try? MemoryTablespace(on: started.get(), data: running.withLock { $0?.1 })
+
     private static func stop() {
         guard let (server, directory) = running.withLock({ $0 }) else { return }
         server.stop()
         if getenv("TIDEMARK_TEST_KEEP") == nil {
             directory.remove()
+            memory?.directory.remove()
         } else {
-            print("PostgreSQL's files of this run: \(directory.path)")
+            print("PostgreSQL's files of this run: \(directory.path)\(memory.map { " and \($0.directory.path)" } ?? "")")
         }
     }
 }
