@@ -83,7 +83,7 @@ final class ServerLoop: Sendable {
             serverName: "tidemark/\(Server.version)", limits: configuration.limits, credentialHash: Credential.hash)
         // NB: a server that notes no devices has no name. It answers no questions about them.
         let bus = PostgresNoticeBus(storage, server: configuration.devices?.server ?? "")
-        settings.bus = bus
+        settings.bus = configuration.sharedBus ?? bus
         settings.createsContainers = configuration.createsContainers
         settings.requestBudget = budget
         settings.devices = configuration.devices
@@ -119,13 +119,13 @@ final class ServerLoop: Sendable {
         _ parts: [ServerLoop], _ configuration: ServerConfiguration, _ sharedWrites: SharedWrites
     ) async throws(ServerError) {
         SessionHub.unite(parts.map(\.hub))
-        let first = parts[0]
+        let (first, hub) = (parts[0], parts[0].hub)
         let watch = OlderServersWatch(
             storage: first.storage, scheduler: first.loop, times: configuration.olderServers,
             sharedWrites: sharedWrites)
         first.olderServersWatch.withLock { $0 = watch }
         await first.loop.run { await watch.start() }.value
-        let listening = await first.loop.run { [hub = first.hub] in
+        let listening = await first.loop.run {
             first.janitor.start()
             return Result { () throws(StorageError) in
                 try first.bus.start(
@@ -136,6 +136,8 @@ final class ServerLoop: Sendable {
                     })
             }
         }.value
+        // The database's is listened to in any case: operators' commands speak there.
+        configuration.sharedBus?.start(onNotices: { hub.heard($0) }, onGap: { hub.noticesMissed() })
         if case .failure(let error) = listening {
             throw ServerError(.databaseUnreachable, detail: error.debugDescription, underlying: error)
         }
