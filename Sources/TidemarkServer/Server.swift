@@ -152,6 +152,10 @@ package final class Server: Sendable {
         Self.log.info("certificates read again")
     }
 
+    /// Over which time a server that others replace closes its connections. With the patience it is well below the minute
+    /// that a supervisor waits.
+    package static let closingSpread = Duration.seconds(10)
+
     /// Tells load balancers that no more devices should come (`/readyz`). Otherwise it goes on as before.
     package func beginDraining() {
         if state.stop() { Self.log.info("not ready any more: the server stops") }
@@ -170,7 +174,10 @@ package final class Server: Sendable {
 
     /// Stops listening, lets requests under way be answered, closes every connection with 1001 and disconnects from the
     /// database. It takes little longer than `patience`. A second call does nothing.
-    package func stop(patience: Duration = .seconds(10)) async {
+    ///
+    /// - Parameter spread: over which time connections are closed, with 1012, so that their devices do not come to other servers in
+    ///   the same instant. The patience begins afterwards. Zero: all at once, with 1001.
+    package func stop(patience: Duration = .seconds(10), spread: Duration = .zero) async {
         let isFirst = isStopped.withLock { isStopped in
             defer { isStopped = true }
             return !isStopped
@@ -181,7 +188,7 @@ package final class Server: Sendable {
         beginDraining()
         await transport.stopListening()
         await withTaskGroup { group in
-            for part in parts { group.addTask { await part.stopSessions(patience: patience) } }
+            for part in parts { group.addTask { await part.stopSessions(patience: patience, spread: spread) } }
             group.addTask { [operators] in await operators?.stop() }
         }
         for part in parts { await part.stopWriting() }

@@ -205,14 +205,14 @@ final class ServerLoop: Sendable {
     }
 
     /// Lets sessions answer requests under way, then closes them.
-    func stopSessions(patience: Duration) async {
+    func stopSessions(patience: Duration, spread: Duration) async {
         await loop.run { [self] in
             health.stop()
             janitor.stop()
             freedMemory.withLock { $0 }?.stop()
             tablesWatch.withLock { $0 }?.stop()
             olderServersWatch.withLock { $0 }?.stop()
-            await hub.stop(patience: patience)
+            await hub.stop(patience: patience, spread: spread)
         }.value
     }
 

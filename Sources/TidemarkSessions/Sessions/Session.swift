@@ -255,8 +255,8 @@ package final class Session: Sendable {
     }
 
     /// Answers what runs, takes nothing new, then closes.
-    func stop() {
-        perform(decide { $0.stop() })
+    func stop(_ why: SessionClose) {
+        perform(decide { $0.stop(why) })
     }
 
     // MARK: Doing

@@ -239,19 +239,40 @@ package final class SessionHub: Sendable {
         }
     }
 
-    /// Accepts no more connections and lets every session answer its requests. Returns when no session is left. After
-    /// `patience`, closes those that remain.
-    package func stop(patience: Duration) async {
-        state.withLock { $0.isStopped = true }
-        let timer = scheduler.schedule(after: patience) { [self] in
+    /// Accepts no more connections and lets every session answer its requests. Returns when no session is left.
+    ///
+    /// - Parameters:
+    ///   - patience: after this time, or after `spread` and this time, those that remain are closed.
+    ///   - spread: over which time the sessions end, one after another (``ClosingPace``). Until its turn comes, a session goes
+    ///     on as before. Zero: all at once.
+    package func stop(patience: Duration, spread: Duration = .zero) async {
+        let numbers = state.withLock { state in
+            state.isStopped = true
+            return state.sessions.keys.sorted()
+        }
+        let why: SessionClose = spread > .zero ? .restarting : .goingAway
+        let timer = scheduler.schedule(after: spread + patience) { [self] in
             scheduler.run { [self] in
                 await visitAll { session in
-                    session.end(.goingAway)
+                    session.end(why)
                     remove(session)
                 }
             }
         }
-        await visitAll { $0.stop() }
+        if spread > .zero {
+            let pace = ClosingPace(sessionCount: numbers.count, within: spread)
+            let start = scheduler.now
+            var count = 0
+            for number in numbers {
+                guard let session = state.withLock({ $0.sessions[number] }) else { continue }
+                let wait = start + pace.interval * count - scheduler.now
+                if wait > .zero { try? await scheduler.sleep(for: wait) }
+                session.stop(why)
+                count += 1
+            }
+        } else {
+            await visitAll { $0.stop(why) }
+        }
         await withCheckedContinuation { continuation in
             let isEmpty = state.withLock { state in
                 if !state.sessions.isEmpty { state.onEmpty.append(continuation) }
