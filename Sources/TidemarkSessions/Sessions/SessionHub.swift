@@ -338,8 +338,8 @@ package final class SessionHub: Sendable {
     /// Starts with the first session: a hub without sessions sends the store nothing.
     private func startTimers() {
         every(settings.sweepInterval) { hub in await hub.pushes.sweep() }
-        every(settings.credentialCheckInterval) { hub in
-            await hub.checkCredentials()
+        every(settings.credentialCheckInterval) { hub in await hub.checkCredentials() }
+        every(settings.limitsCheckInterval) { hub in
             // A notice of other limits may have been lost.
             await hub.renewLimits(of: [nil])
             // On connections that last for days, first sendings carry old epochs. Then only this server's own epoch
