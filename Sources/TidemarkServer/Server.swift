@@ -236,7 +236,8 @@ package final class Server: Sendable {
         do {
             return try TLSContext(
                 server: .init(
-                    certificateFile: certificate.certificateFile, privateKeyFile: certificate.privateKeyFile))
+                    certificateFile: certificate.certificateFile, privateKeyFile: certificate.privateKeyFile,
+                    ticketSecretFile: configuration.ticketSecretFile))
         } catch {
             throw ServerError(.certificateUnusable, detail: error.debugDescription, underlying: error)
         }

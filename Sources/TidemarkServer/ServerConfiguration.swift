@@ -62,6 +62,8 @@ package struct ServerConfiguration: Sendable {
     package var proxies: [AddressNetwork] = []
     /// Nil: without TLS, which is allowed on loopback only.
     package var certificate: CertificateFiles?
+    /// A secret that the servers of one name share, so that a device of one resumes TLS at another. Nil: it does not.
+    package var ticketSecretFile: String?
     /// Whether connections have the addresses of their clients. Without TLS all have that of a proxy, unless it says whose they
     /// are.
     package var knowsAddresses: Bool { certificate != nil || !proxies.isEmpty }

@@ -138,6 +138,10 @@ extension ServeSetting {
             "How long the server serves on after SIGTERM, while /readyz answers 503.",
             "Load balancers look elsewhere meanwhile. Default: 10; 0 without --admin-listen."),
         ServeSetting(
+            "ticket-secret-file", .text, "file",
+            "The file with 32 random bytes or more, the same at all servers of one name, so that devices of one resume TLS at another.",
+            "Replace it now and then, and send SIGHUP. Without it, a device resumes at the server that it came from."),
+        ServeSetting(
             "notice-bus-url", .bus, "urls", default: "none",
             "The servers of NATS by which servers of one database tell each other of changes, such as "
                 + "tls://a.example:4222,tls://b.example:4222.",
