@@ -74,8 +74,8 @@ final class NATSConnection: @unchecked Sendable {
 
     func start() {
         setTimer(Self.openingTime) { $0.end(.silent) }
-        lookUp(place.host, place.port) { [weak self, loop] result in
-            loop.execute { self?.resolved(result) }
+        lookUp(place.host, place.port) { [self] result in
+            loop.execute { [self] in resolved(result) }
         }
     }
 

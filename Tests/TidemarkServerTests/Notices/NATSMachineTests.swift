@@ -67,22 +67,24 @@ import Testing
         #expect(Self.run(Self.info(), wantsTLS: true) == [.end(.lacksTLS)])
     }
 
-    @Test(arguments: [
+    private static let strangeBeginnings: [(text: String, failure: NATSFailure)] = [
         ("PING\r\n", NATSFailure.protocolViolation), ("HTTP/1.1 400 Bad Request\r\n", .protocolViolation),
         ("\r\n", .protocolViolation), ("\n", .protocolViolation), ("INFO\r\n", .protocolViolation),
         ("INFO []\r\n", .protocolViolation), ("INFO {\"proto\":1\r\n", .protocolViolation), ("INFO {}\r\n", .tooOld),
         (info(proto: 0), .tooOld), (info("\"max_payload\":4096"), .payloadTooSmall),
         (info("\"x\":1"), .payloadTooSmall),
         ("-ERR 'maximum connections exceeded'\r\n", .refused("maximum connections exceeded")),
-        ("INFO " + String(repeating: "[", count: 60_000) + "\r\n", .protocolViolation),
+        ("INFO \(String(repeating: "[", count: 60_000))\r\n", .protocolViolation),
         (String(repeating: "x", count: NATSMachine.infoBytesMax + 1), .lineTooLong),
-        (String(repeating: "x", count: NATSMachine.infoBytesMax + 1) + "\r\n", .lineTooLong),
-    ])
+        ("\(String(repeating: "x", count: NATSMachine.infoBytesMax + 1))\r\n", .lineTooLong),
+    ]
+
+    @Test(arguments: strangeBeginnings)
     func `I-6: a server that does not begin as one of NATS is left`(text: String, failure: NATSFailure) {
         #expect(Self.run(text) == [.end(failure)])
     }
 
-    @Test(arguments: [
+    private static let strangeWords: [(text: String, failure: NATSFailure)] = [
         ("NONSENSE\r\n", NATSFailure.protocolViolation), ("PINGS\r\n", .protocolViolation),
         ("PONG\n", .protocolViolation),
         ("MSG\r\n", .protocolViolation), ("MSG a 1\r\n", .protocolViolation), ("MSG a x 5\r\n", .protocolViolation),
@@ -93,7 +95,9 @@ import Testing
         ("-ERR 'Authorization Violation'\r\n", .refused("Authorization Violation")), ("-ERR\r\n", .refused("")),
         ("-ERR '\u{1B}[2Jä'\r\n", .refused("?[2J??")),
         (String(repeating: "x", count: NATSMachine.lineBytesMax + 1), .lineTooLong),
-    ])
+    ]
+
+    @Test(arguments: strangeWords)
     func `I-6: a server that goes on as none of NATS is left`(text: String, failure: NATSFailure) {
         let all = Array((Self.info() + "PONG\r\n" + text).utf8)
         #expect(Self.run([all]) == [.greet, .opened, .end(failure)])

@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 import TidemarkDomain
+import TidemarkScheduling
 import TidemarkService
 import TidemarkSockets
 import TidemarkTLS
@@ -148,13 +149,14 @@ struct NATSNoticeBusTests {
                 """)
             var settings = try NoticeBusSettings("tls://localhost:\(nats.port)")
             settings.authorityFile = files.authorityFile
-            #expect(settings.authenticate(with: "tidemark:secret\"1"))
+            settings.secret = NATSSecret("tidemark:secret\"1")
+            let place = settings.places[0]
             let ear = try Ear(settings, on: loop)
             ear.bus.follow([.database(DatabaseID(7))])
             ear.start()
             try await eventually(within: .seconds(60)) { ear.gaps == 1 }
             var other = settings
-            #expect(other.authenticate(with: "mute:secret2"))
+            other.secret = NATSSecret("mute:secret2")
             let mute = try Ear(other, on: loop)
             mute.start()
             try await eventually(within: .seconds(60)) { mute.gaps == 1 }
@@ -175,7 +177,7 @@ struct NATSNoticeBusTests {
                 let tls = try TLSContext(client: .init(additionalRootsFile: context, trustsSystemRoots: false))
                 let connection = await loop.run {
                     let connection = NATSConnection(
-                        on: loop, to: settings.places[0], context: tls,
+                        on: loop, to: place, context: tls,
                         greeting: { NATSMachine.hello(name: "a", secret: NATSSecret(secret), isSecured: true) },
                         onEvent: { if case .ended(let failure) = $0 { ended.withLock { $0 = failure } } })
                     connection.start()

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import TidemarkDomain
 import TidemarkService
+import TidemarkTestSupport
 
 @testable import TidemarkSessions
 

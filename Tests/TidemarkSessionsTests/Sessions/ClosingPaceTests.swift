@@ -3,6 +3,8 @@
 import SessionTestSupport
 import Testing
 import TidemarkScheduling
+import TidemarkTestKit
+import TidemarkTestSupport
 import TidemarkWire
 
 @testable import TidemarkSessions
