@@ -21,6 +21,8 @@ final class ServerLoop: Sendable {
     private let hub: SessionHub
     /// Only that of the first loop is listened to, for all loops.
     private let bus: PostgresNoticeBus
+    /// Only the first loop has one; it speaks and listens for all loops.
+    private let sharedBus = Mutex<NATSNoticeBus?>(nil)
     private let health: StoreHealth
     private let janitor: StoreJanitor
     /// Nil: all.
@@ -137,6 +139,7 @@ final class ServerLoop: Sendable {
             }
         }.value
         // The database's is listened to in any case: operators' commands speak there.
+        first.sharedBus.withLock { $0 = configuration.sharedBus }
         configuration.sharedBus?.start(onNotices: { hub.heard($0) }, onGap: { hub.noticesMissed() })
         if case .failure(let error) = listening {
             throw ServerError(.databaseUnreachable, detail: error.debugDescription, underlying: error)
@@ -225,6 +228,7 @@ final class ServerLoop: Sendable {
     func stop() async {
         await loop.run { [self] in
             bus.stop()
+            sharedBus.withLock { $0 }?.stop()
             await storage.stop()
         }.value
         loop.stop()

@@ -26,6 +26,8 @@ final class NATSNoticeBus: NoticeBus, @unchecked Sendable {
     private var subscriptions: NATSSubscriptions
     private var connection: NATSConnection?
     private var isOpen = false
+    /// What came to the subscriptions while a server of NATS was greeted. It is sent when that has answered.
+    private var later: [UInt8] = []
     private var isStarted = false
     private var isStopped = false
     private var backOff = BackOff()
@@ -104,9 +106,18 @@ final class NATSNoticeBus: NoticeBus, @unchecked Sendable {
         topics.compactMap { if case .database(let database) = $0 { database } else { nil } }
     }
 
+    /// As many bytes as one follows and leaves in seconds.
+    private static let laterBytesMax = 1_048_576
+
     /// A new connection begins with all of them. So one that cannot take them in is given up.
     private func send(_ bytes: [UInt8]) {
-        guard isOpen, !bytes.isEmpty, let connection, !connection.send(bytes) else { return }
+        guard let connection, !bytes.isEmpty else { return }
+        if isOpen {
+            guard !connection.send(bytes) else { return }
+        } else {
+            later += bytes
+            guard later.count > Self.laterBytesMax else { return }
+        }
         connection.close()
         ended(.silent)
     }
@@ -142,7 +153,9 @@ final class NATSNoticeBus: NoticeBus, @unchecked Sendable {
         let connection = NATSConnection(
             on: loop, to: place, context: context, lookUp: lookUp,
             greeting: { [unowned self] in
-                NATSMachine.hello(name: name, secret: settings.secret, isSecured: settings.isSecured)
+                // It has all that there are now.
+                later = []
+                return NATSMachine.hello(name: name, secret: settings.secret, isSecured: settings.isSecured)
                     + subscriptions.all
             },
             onEvent: { [weak self] in self?.take($0) })
@@ -156,6 +169,10 @@ final class NATSNoticeBus: NoticeBus, @unchecked Sendable {
         case .opened:
             isOpen = true
             backOff.reset()
+            let bytes = later
+            later = []
+            send(bytes)
+            guard isOpen else { return }
             NoticeBusMetrics.shared.connected.set(1)
             NoticeBusMetrics.shared.gaps.increment()
             onGap?()
@@ -197,6 +214,7 @@ final class NATSNoticeBus: NoticeBus, @unchecked Sendable {
 
     private func closed() {
         isOpen = false
+        later = []
         NoticeBusMetrics.shared.connected.set(0)
     }
 }

@@ -16,7 +16,8 @@ import TidemarkService
         #expect(pace.noticesMax == notices)
     }
 
-    @Test func `R-873: however many servers post, they wake no more of them than PostgreSQL wakes in a tenth of its time`() {
+    @Test
+    func `R-873: however many servers post, they wake no more of them than PostgreSQL wakes in a tenth of its time`() {
         var last = PostingPace.quickest
         for count in 1...316 {
             let pace = PostingPace(listeners: count)

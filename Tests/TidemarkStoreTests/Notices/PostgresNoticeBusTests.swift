@@ -13,7 +13,9 @@ import TidemarkTestSupport
     private static let notice = ServerNotice.zone(
         ZoneNotice(database: DatabaseID(1), life: DeviceID(high: 0, low: 1), zoneName: "Notes"))
 
-    @Test func `I-4: each server hears what one publishes, itself included, after it was told of the gap before`() async throws {
+    @Test func `I-4: each server hears what one publishes, itself included, after it was told of the gap before`()
+        async throws
+    {
         try await StoreFixture.run { fixture in
             let storage = try fixture.storage()
             let (heard, hear) = AsyncStream.makeStream(of: [ServerNotice].self)
@@ -44,7 +46,8 @@ import TidemarkTestSupport
             // Operators' commands listen too, and are no servers.
             let others = try (1...15).map {
                 try NoticeListener(
-                    url: fixture.database.url, loop: fixture.loop, server: $0 == 1 ? nil : "b/\($0)", onNotices: { _ in },
+                    url: fixture.database.url, loop: fixture.loop, server: $0 == 1 ? nil : "b/\($0)",
+                    onNotices: { _ in },
                     onListening: {})
             }
             try bus.start(onNotices: { _ in }, onGap: {})
