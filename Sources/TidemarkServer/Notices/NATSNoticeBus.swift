@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkPostgres
 internal import TidemarkScheduling

@@ -242,16 +242,17 @@ package final class SessionHub: Sendable {
     /// Accepts no more connections and lets every session answer its requests. Returns when no session is left.
     ///
     /// - Parameters:
-    ///   - patience: after this time, or after `spread` and this time, those that remain are closed.
-    ///   - spread: over which time the sessions end, one after another (``ClosingPace``). Until its turn comes, a session goes
-    ///     on as before. Zero: all at once.
+    ///   - patience: those that remain so long after the last one's turn are closed.
+    ///   - spread: over which time the sessions end at the most, one after another (``ClosingPace``). Until its turn comes, a
+    ///     session goes on as before. Zero: all at once.
     package func stop(patience: Duration, spread: Duration = .zero) async {
         let numbers = state.withLock { state in
             state.isStopped = true
             return state.sessions.keys.sorted()
         }
         let why: SessionClose = spread > .zero ? .restarting : .goingAway
-        let timer = scheduler.schedule(after: spread + patience) { [self] in
+        let pace = ClosingPace(sessionCount: numbers.count, within: spread)
+        let timer = scheduler.schedule(after: pace.interval * numbers.count + patience) { [self] in
             scheduler.run { [self] in
                 await visitAll { session in
                     session.end(why)
@@ -260,7 +261,6 @@ package final class SessionHub: Sendable {
             }
         }
         if spread > .zero {
-            let pace = ClosingPace(sessionCount: numbers.count, within: spread)
             let start = scheduler.now
             var count = 0
             for number in numbers {

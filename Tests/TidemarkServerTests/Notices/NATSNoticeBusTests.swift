@@ -73,6 +73,38 @@ struct NATSNoticeBusTests {
         }
     }
 
+    @Test func `R-874: what is followed while the bus is greeted is heard, and what is left is not`() async throws {
+        try await withLoop { loop, directory in
+            let nats = try await NATSProgram.start(in: directory)
+            let settings = try NoticeBusSettings("nats://127.0.0.1:\(nats.port)")
+            let (speaker, listener) = (try Ear(settings, on: loop), try Ear(settings, on: loop))
+            speaker.start()
+            try await eventually(within: .seconds(60)) { speaker.gaps == 1 }
+            listener.start()
+            var count: Int64 = 0
+            while listener.gaps == 0 {
+                count += 1
+                listener.bus.follow([.database(DatabaseID(count))])
+                if count.isMultiple(of: 2) { listener.bus.leave([.database(DatabaseID(count))]) }
+                // At the pace of the loop.
+                await loop.run {}.value
+            }
+            listener.bus.follow([.database(DatabaseID(count + 1))])
+            let notices = (1...count + 1).map { Self.notice($0) }
+            try await eventually(within: .seconds(60)) {
+                // No more than fits into what may wait.
+                for start in stride(from: 0, to: notices.count, by: 1_000) {
+                    _ = await speaker.bus.publish(Array(notices[start..<min(start + 1_000, notices.count)]))
+                }
+                return listener.heard.contains(Self.notice(count + 1))
+            }
+            let left = Set(stride(from: 2, through: count, by: 2).map { Self.notice($0) })
+            #expect(Set(listener.heard) == Set(notices).subtracting(left.subtracting([Self.notice(count + 1)])))
+            for ear in [speaker, listener] { ear.bus.stop() }
+            nats.stop()
+        }
+    }
+
     @Test func `R-874, I-4: a bus that was away is a gap, and what was followed is followed again`() async throws {
         try await withLoop { loop, directory in
             let nats = try await NATSProgram.start(in: directory)
