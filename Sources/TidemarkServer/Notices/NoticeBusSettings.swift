@@ -42,6 +42,8 @@ package struct NoticeBusSettings: Sendable {
     /// - Parameter text: `nats://127.0.0.1:4222`, or `tls://a.example/notes,tls://b.example/notes`. The path is what all
     ///   subjects begin with; without it, it is `tidemark`. The port is 4222 without another one.
     package init(_ text: String) throws(Problem) {
+        // First: no other problem may show it.
+        if text.contains("@") { throw .hasSecret }
         var places: [Place] = []
         var form: (isSecured: Bool, prefix: String)?
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map {
@@ -66,7 +68,6 @@ package struct NoticeBusSettings: Sendable {
         let schemes = ["nats": "http", "tls": "https"]
         guard let known = schemes[scheme] else { throw .schemeUnknown(scheme) }
         let rest = text.dropFirst(scheme.count)
-        if rest.dropFirst(3).prefix(while: { $0 != "/" }).contains("@") { throw .hasSecret }
         guard let parts = HTTPURL(known + rest, portDefault: { _ in portDefault }) else { throw .malformed(text) }
         let prefix = parts.path.isEmpty || parts.path == "/" ? prefixDefault : String(parts.path.dropFirst())
         guard isPrefix(prefix) else { throw .malformed(text) }

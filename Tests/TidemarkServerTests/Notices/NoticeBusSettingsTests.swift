@@ -20,6 +20,7 @@ import Testing
         ("nats://", .malformed("nats://")), ("nats://a:0", .malformed("nats://a:0")),
         ("redis://a", .schemeUnknown("redis")), ("http://a", .schemeUnknown("http")),
         ("tls://user:secret@a", .hasSecret), ("tls://token@a", .hasSecret),
+        ("user:secret@a", .hasSecret), ("http://user:secret@a", .hasSecret),
         ("nats://10.0.0.7:4222", .plainBeyondLoopback("10.0.0.7")), ("tls://a,nats://127.0.0.1", .different),
         ("tls://a/x,tls://b/y", .different), ("tls://a/x.*", .malformed("tls://a/x.*")),
         ("tls://a/x%20y", .malformed("tls://a/x%20y")), ("tls://a/x..y", .malformed("tls://a/x..y")),
