@@ -172,7 +172,7 @@ package final class Server: Sendable {
     /// The number of connections, including those that are being opened.
     package var connectionCount: Int { transport.connectionCount }
 
-    /// Stops listening, lets requests under way be answered, closes every connection with 1001 and disconnects from the
+    /// Stops listening, lets requests under way be answered, closes every connection and disconnects from the
     /// database. It takes little longer than `patience`. A second call does nothing.
     ///
     /// - Parameter spread: over which time connections are closed, with 1012, so that their devices do not come to other servers in
