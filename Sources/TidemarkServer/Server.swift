@@ -152,6 +152,10 @@ package final class Server: Sendable {
         Self.log.info("certificates read again")
     }
 
+    /// Over which time a server that others replace closes its connections. With the patience it is well below the minute
+    /// that a supervisor waits.
+    package static let closingSpread = Duration.seconds(10)
+
     /// Tells load balancers that no more devices should come (`/readyz`). Otherwise it goes on as before.
     package func beginDraining() {
         if state.stop() { Self.log.info("not ready any more: the server stops") }
@@ -168,9 +172,12 @@ package final class Server: Sendable {
     /// The number of connections, including those that are being opened.
     package var connectionCount: Int { transport.connectionCount }
 
-    /// Stops listening, lets requests under way be answered, closes every connection with 1001 and disconnects from the
+    /// Stops listening, lets requests under way be answered, closes every connection and disconnects from the
     /// database. It takes little longer than `patience`. A second call does nothing.
-    package func stop(patience: Duration = .seconds(10)) async {
+    ///
+    /// - Parameter spread: over which time connections are closed, with 1012, so that their devices do not come to other servers in
+    ///   the same instant. The patience begins afterwards. Zero: all at once, with 1001.
+    package func stop(patience: Duration = .seconds(10), spread: Duration = .zero) async {
         let isFirst = isStopped.withLock { isStopped in
             defer { isStopped = true }
             return !isStopped
@@ -181,7 +188,7 @@ package final class Server: Sendable {
         beginDraining()
         await transport.stopListening()
         await withTaskGroup { group in
-            for part in parts { group.addTask { await part.stopSessions(patience: patience) } }
+            for part in parts { group.addTask { await part.stopSessions(patience: patience, spread: spread) } }
             group.addTask { [operators] in await operators?.stop() }
         }
         for part in parts { await part.stopWriting() }
@@ -229,7 +236,8 @@ package final class Server: Sendable {
         do {
             return try TLSContext(
                 server: .init(
-                    certificateFile: certificate.certificateFile, privateKeyFile: certificate.privateKeyFile))
+                    certificateFile: certificate.certificateFile, privateKeyFile: certificate.privateKeyFile,
+                    ticketSecretFile: configuration.ticketSecretFile))
         } catch {
             throw ServerError(.certificateUnusable, detail: error.debugDescription, underlying: error)
         }
@@ -261,6 +269,7 @@ package final class Server: Sendable {
         _ configuration: ServerConfiguration, _ sharedWrites: SharedWrites, _ budget: RequestBudget,
         _ assets: FileAssetStore?, _ masterKey: MasterKey?
     ) async throws(ServerError) -> [ServerLoop] {
+        var configuration = configuration
         var longQueries: FairGate?
         var parts: [ServerLoop] = []
         do {
@@ -279,7 +288,10 @@ package final class Server: Sendable {
                 longQueries = turns
                 do throws(ServerError) {
                     // First: a store of another version is asked nothing else.
-                    if number == 0 { try await checkSchema(configuration, on: loop) }
+                    if number == 0 {
+                        try await checkSchema(configuration, on: loop)
+                        configuration.sharedBus = try makeBus(configuration, on: loop)
+                    }
                     parts.append(
                         try await ServerLoop.start(
                             on: loop, configuration, sharedWrites: sharedWrites, budget: budget, longQueries: turns,
@@ -298,6 +310,13 @@ package final class Server: Sendable {
         } catch {
             throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
         }
+    }
+
+    private static func makeBus(
+        _ configuration: ServerConfiguration, on loop: EventLoop
+    ) throws(ServerError) -> NATSNoticeBus? {
+        guard let settings = configuration.noticeBus else { return nil }
+        return try NATSNoticeBus(on: loop, settings, name: ServerName.current)
     }
 
     private static func checkSchema(_ configuration: ServerConfiguration, on loop: EventLoop) async throws(ServerError)

@@ -62,6 +62,8 @@ package struct ServerConfiguration: Sendable {
     package var proxies: [AddressNetwork] = []
     /// Nil: without TLS, which is allowed on loopback only.
     package var certificate: CertificateFiles?
+    /// A secret that the servers of one name share, so that a device of one resumes TLS at another. Nil: it does not.
+    package var ticketSecretFile: String?
     /// Whether connections have the addresses of their clients. Without TLS all have that of a proxy, unless it says whose they
     /// are.
     package var knowsAddresses: Bool { certificate != nil || !proxies.isEmpty }
@@ -91,6 +93,10 @@ package struct ServerConfiguration: Sendable {
     package var issuers: [Issuer] = []
     /// Verifies their tokens: all loops of a server have the same. ``Server`` makes it.
     var tokens: TokenVerifier?
+    /// How servers tell each other of changes. Nil: by the database.
+    package var noticeBus: NoticeBusSettings?
+    /// The bus itself: all loops of a server have the same. ``Server`` makes it.
+    var sharedBus: NATSNoticeBus?
     /// How many requests accounts have sent: all loops of a server have the same.
     var requestRates = RequestRates()
     /// How often the server writes down what it knows of devices, for `tidemark admin xray`. Nil: it notes nothing.

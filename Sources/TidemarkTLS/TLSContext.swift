@@ -2,6 +2,7 @@
 
 internal import CTidemarkOpenSSL
 internal import CTidemarkOpenSSLStart
+internal import Glibc
 internal import Synchronization
 
 /// What sessions share: certificate or trusted roots, versions, ciphers, resumption. From any thread.
@@ -20,11 +21,16 @@ package final class TLSContext: Sendable {
         package var applicationProtocols: [String]
         /// PEM: the authorities whose certificates clients must show, and no others. Nil: clients show none.
         package var clientAuthorityFile: String?
+        /// A secret that servers of one name share, so that a client of one resumes at another (``TicketSecret``). Nil: only at
+        /// the one that it came from.
+        package var ticketSecretFile: String?
 
         package init(
             certificateFile: String, privateKeyFile: String,
-            applicationProtocols: [String] = ["http/1.1", "http/1.0"], clientAuthorityFile: String? = nil
+            applicationProtocols: [String] = ["http/1.1", "http/1.0"], clientAuthorityFile: String? = nil,
+            ticketSecretFile: String? = nil
         ) {
+            self.ticketSecretFile = ticketSecretFile
             self.certificateFile = certificateFile
             self.privateKeyFile = privateKeyFile
             self.applicationProtocols = applicationProtocols
@@ -74,6 +80,8 @@ package final class TLSContext: Sendable {
     private let savedSessions = Mutex<[String: SavedSession]>([:])
     /// Monotonic time, for the age of ticket keys.
     private let now: @Sendable () -> Duration
+    /// Seconds since 1970, for ticket keys that servers share.
+    private let wallClock: @Sendable () -> Int64
 
     /// - Throws: `configurationInvalid` if a file cannot be used.
     package convenience init(server configuration: ServerSettings) throws(TLSError) {
@@ -81,17 +89,22 @@ package final class TLSContext: Sendable {
         try self.init(server: configuration, now: { ContinuousClock.now - start })
     }
 
-    init(server configuration: ServerSettings, now: @escaping @Sendable () -> Duration) throws(TLSError) {
+    init(
+        server configuration: ServerSettings, now: @escaping @Sendable () -> Duration,
+        wallClock: @escaping @Sendable () -> Int64 = { Int64(time(nil)) }
+    ) throws(TLSError) {
         settings = .server(configuration)
         self.now = now
+        self.wallClock = wallClock
         protocols = try ApplicationProtocols(configuration.applicationProtocols)
-        current = Mutex(try Self.makeServerContext(configuration, protocols, now))
+        current = Mutex(try Self.makeServerContext(configuration, protocols, now, wallClock))
     }
 
     /// - Throws: `configurationInvalid` if a file cannot be used.
     package init(client configuration: ClientSettings = ClientSettings()) throws(TLSError) {
         settings = .client(configuration)
         now = { .zero }
+        wallClock = { 0 }
         protocols = try ApplicationProtocols(configuration.applicationProtocols)
         current = Mutex(try Self.makeClientContext(configuration, protocols))
     }
@@ -103,7 +116,7 @@ package final class TLSContext: Sendable {
     package func reload() throws(TLSError) {
         switch settings {
         case .server(let configuration):
-            let context = try Self.makeServerContext(configuration, protocols, now)
+            let context = try Self.makeServerContext(configuration, protocols, now, wallClock)
             current.withLock { $0 = context }
         case .client(let configuration):
             let context = try Self.makeClientContext(configuration, protocols)
@@ -139,7 +152,7 @@ package final class TLSContext: Sendable {
 
     private static func makeServerContext(
         _ configuration: ServerSettings, _ protocols: ApplicationProtocols,
-        _ now: @escaping @Sendable () -> Duration
+        _ now: @escaping @Sendable () -> Duration, _ wallClock: @escaping @Sendable () -> Int64
     ) throws(TLSError) -> LibraryContext {
         let context = try LibraryContext(TLS_server_method())
         let pointer = context.pointer
@@ -150,7 +163,6 @@ package final class TLSContext: Sendable {
         tidemark_ssl_ctx_set_cache_off(pointer)
         SSL_CTX_set_num_tickets(pointer, 1)
         SSL_CTX_set_timeout(pointer, ticketSeconds)
-        TicketKeys(now: now).serve(pointer)
         if let file = configuration.clientAuthorityFile { try demandCertificates(from: file, pointer) }
         let identity = Array("tidemark".utf8)
         SSL_CTX_set_session_id_context(pointer, identity, UInt32(identity.count))
@@ -165,7 +177,21 @@ package final class TLSContext: Sendable {
         guard SSL_CTX_use_PrivateKey_file(pointer, configuration.privateKeyFile, SSL_FILETYPE_PEM) == 1,
             SSL_CTX_check_private_key(pointer) == 1
         else { throw .configuration(configuration.privateKeyFile) }
+        let secret = try configuration.ticketSecretFile.map { (file) throws(TLSError) in
+            try TicketSecret(file: file, certificate: try certificateHash(pointer))
+        }
+        TicketKeys(now: now, secret: secret, wallClock: wallClock).serve(pointer)
         return context
+    }
+
+    /// SHA-256 of the server's certificate.
+    private static func certificateHash(_ pointer: OpaquePointer) throws(TLSError) -> [UInt8] {
+        var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: UInt32 = 0
+        guard let certificate = SSL_CTX_get0_certificate(pointer),
+            X509_digest(certificate, EVP_sha256(), &hash, &count) == 1
+        else { throw .configuration("certificate") }
+        return Array(hash[..<Int(count)])
     }
 
     /// `SSL_OP_NO_TICKET`, which is a macro with arguments in C.

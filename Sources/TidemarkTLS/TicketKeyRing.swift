@@ -37,3 +37,22 @@ struct TicketKeyRing<Key> {
         keys.removeAll { now - $0.madeAt >= Self.sealingTime + Self.ticketTime }
     }
 }
+
+/// The hours since 1970 whose shared keys make and open tickets. A pure value.
+///
+/// As with keys of a server's own, a key makes tickets for an hour and opens them for two more. The clock of another server may
+/// be ahead, so the next hour's key opens tickets too.
+struct TicketHours: Equatable {
+    let sealing: Int64
+    /// The likeliest first.
+    let opening: [Int64]
+
+    private static let secondsPerHour: Int64 = 3_600
+
+    /// - Parameter seconds: since 1970. A wrong clock may say anything.
+    init(at seconds: Int64) {
+        let hour = seconds / Self.secondsPerHour
+        sealing = hour
+        opening = [hour, hour - 1, hour - 2, hour + 1]
+    }
+}

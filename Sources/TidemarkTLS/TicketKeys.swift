@@ -11,13 +11,18 @@ final class TicketKeys: Sendable {
         static let cipherByteCount = 32
         static let authenticationByteCount = 32
 
-        private let bytes: SecretBytes
+        static let byteCount = nameByteCount + cipherByteCount + authenticationByteCount
+
+        private let bytes = SecretBytes(byteCount: byteCount)
 
         /// Nil if there are no random numbers.
         init?() {
-            let count = Self.nameByteCount + Self.cipherByteCount + Self.authenticationByteCount
-            bytes = SecretBytes(byteCount: count)
-            guard RAND_bytes(bytes.start, Int32(count)) == 1 else { return nil }
+            guard RAND_bytes(bytes.start, Int32(Self.byteCount)) == 1 else { return nil }
+        }
+
+        /// Nil if it cannot be made.
+        init?(_ secret: TicketSecret, hour: Int64) {
+            guard secret.makeKey(ofHour: hour, at: bytes.start, byteCount: Self.byteCount) else { return nil }
         }
 
         var name: UnsafePointer<UInt8> { UnsafePointer(bytes.start) }
@@ -31,10 +36,23 @@ final class TicketKeys: Sendable {
 
     private let ring = Mutex(TicketKeyRing<Key>())
     private let now: @Sendable () -> Duration
+    /// Nil: this server makes keys of its own.
+    private let secret: TicketSecret?
+    private let wallClock: @Sendable () -> Int64
+    /// Those of the secret that were made already, by hour. At most those of ``TicketHours/opening``.
+    private let shared = Mutex<[Int64: Key]>([:])
 
-    /// - Parameter now: monotonic time.
-    init(now: @escaping @Sendable () -> Duration) {
+    /// - Parameters:
+    ///   - now: monotonic time.
+    ///   - secret: shared with other servers. They have nothing but the time of day in common.
+    ///   - wallClock: seconds since 1970.
+    init(
+        now: @escaping @Sendable () -> Duration, secret: TicketSecret? = nil,
+        wallClock: @escaping @Sendable () -> Int64 = { 0 }
+    ) {
         self.now = now
+        self.secret = secret
+        self.wallClock = wallClock
     }
 
     /// The place of a `TicketKeys` in an `SSL_CTX`, which keeps it alive: sessions may outlive all else of a server's
@@ -63,8 +81,7 @@ final class TicketKeys: Sendable {
         _ name: UnsafeMutablePointer<UInt8>, _ vector: UnsafeMutablePointer<UInt8>, _ cipher: OpaquePointer?,
         _ authentication: OpaquePointer?
     ) -> Int32 {
-        let now = now()
-        guard let key = ring.withLock({ $0.sealingKey(at: now) { Key() } }),
+        guard let key = sealingKey(),
             RAND_bytes(vector, EVP_CIPHER_get_iv_length(EVP_aes_256_cbc())) == 1,
             EVP_EncryptInit_ex(cipher, EVP_aes_256_cbc(), nil, key.cipher, vector) == 1,
             tidemark_ticket_set_key(authentication, key.authentication, Key.authenticationByteCount) == 1
@@ -79,29 +96,42 @@ final class TicketKeys: Sendable {
         _ name: UnsafePointer<UInt8>, _ vector: UnsafePointer<UInt8>, _ cipher: OpaquePointer?,
         _ authentication: OpaquePointer?, renews: Bool
     ) -> Int32 {
-        let now = now()
         let wanted = Array(UnsafeBufferPointer(start: name, count: Key.nameByteCount))
-        guard let (key, isOld) = ring.withLock({ $0.openingKey(at: now) { $0.isNamed(wanted) } }) else { return 0 }
+        guard let (key, isOld) = openingKey(named: wanted) else { return 0 }
         guard EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), nil, key.cipher, vector) == 1,
             tidemark_ticket_set_key(authentication, key.authentication, Key.authenticationByteCount) == 1
         else { return -1 }
         return isOld || renews ? 2 : 1
     }
-}
 
-/// Bytes at one place in memory, wiped at the end. Nobody changes them once they are made.
-private final class SecretBytes: @unchecked Sendable {
-    let start: UnsafeMutablePointer<UInt8>
-    private let byteCount: Int
-
-    init(byteCount: Int) {
-        start = .allocate(capacity: byteCount)
-        start.initialize(repeating: 0, count: byteCount)
-        self.byteCount = byteCount
+    private func sealingKey() -> Key? {
+        guard let secret else {
+            let now = now()
+            return ring.withLock { $0.sealingKey(at: now) { Key() } }
+        }
+        return sharedKey(of: secret, TicketHours(at: wallClock()).sealing)
     }
 
-    deinit {
-        OPENSSL_cleanse(start, byteCount)
-        start.deallocate()
+    private func openingKey(named name: [UInt8]) -> (key: Key, isOld: Bool)? {
+        guard let secret else {
+            let now = now()
+            return ring.withLock { $0.openingKey(at: now) { $0.isNamed(name) } }
+        }
+        let hours = TicketHours(at: wallClock())
+        for hour in hours.opening {
+            if let key = sharedKey(of: secret, hour), key.isNamed(name) { return (key, hour < hours.sealing) }
+        }
+        return nil
+    }
+
+    private func sharedKey(of secret: TicketSecret, _ hour: Int64) -> Key? {
+        shared.withLock { keys in
+            if let key = keys[hour] { return key }
+            guard let key = Key(secret, hour: hour) else { return nil }
+            let kept = TicketHours(at: wallClock()).opening
+            keys = keys.filter { kept.contains($0.key) }
+            keys[hour] = key
+            return key
+        }
     }
 }

@@ -164,7 +164,7 @@ import Testing
     }
 }
 
-private func readFile(_ path: String) throws -> String {
+func readFile(_ path: String) throws -> String {
     let file = try #require(fopen(path, "re"))
     defer { fclose(file) }
     var bytes = [UInt8](repeating: 0, count: 65_536)

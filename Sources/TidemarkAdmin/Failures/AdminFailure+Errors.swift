@@ -101,7 +101,7 @@ extension ServerError {
         case .plainBeyondLoopback, .adminUnprotected: .usage
         case .certificateUnusable, .databaseNotMigrated, .databaseForeign, .databaseTooOld, .databaseRestoring,
             .cannotListen, .assetDirectoryUnusable, .masterKeyUnusable, .adminTokenUnusable, .issuersUnusable,
-            .resourcesExhausted:
+            .noticeBusAuthorityUnusable, .resourcesExhausted:
             .refused
         }
     }

@@ -4,6 +4,8 @@
 package enum SessionClose: Sendable, Equatable {
     /// The server is stopping.
     case goingAway
+    /// The server is stopping, and others or the same one take its devices at once.
+    case restarting
     /// An operator deletes the container. A device that comes back is told what to do.
     case containerClosed
     /// A message could not be decoded as an envelope.
@@ -27,6 +29,8 @@ package enum SessionClose: Sendable, Equatable {
         switch self {
         case .goingAway, .containerClosed: 1001
         case .notAnEnvelope: 1007
+        // Service restart, of IANA's registry.
+        case .restarting: 1012
         case .tryAgainLater, .noPlace: 1013
         case .misuse: 4400
         case .notAuthenticated: 4401
@@ -38,6 +42,7 @@ package enum SessionClose: Sendable, Equatable {
     package var reason: String {
         switch self {
         case .goingAway: "server stops"
+        case .restarting: "server restarts"
         case .containerClosed: "container closed"
         case .notAnEnvelope: "message is no envelope"
         case .tryAgainLater: "try again later"

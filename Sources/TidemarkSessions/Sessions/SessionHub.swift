@@ -49,7 +49,8 @@ package final class SessionHub: Sendable {
         gates = RequestGates(settings, scheduler)
         lanes = OwnerLanes(scheduler)
         reports = RequestReports(slowTime: settings.slowRequestTime, traces: settings.traces)
-        poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
+        poster = NoticePoster(
+            bus: settings.bus ?? StorageNoticeBus(service), scheduler: scheduler, delay: settings.noticeDelay)
         siblings = HubSiblings(poster)
         pushes = PushCenter(
             service: service, scheduler: scheduler, settings: settings, siblings: siblings, gates: gates)
@@ -238,19 +239,40 @@ package final class SessionHub: Sendable {
         }
     }
 
-    /// Accepts no more connections and lets every session answer its requests. Returns when no session is left. After
-    /// `patience`, closes those that remain.
-    package func stop(patience: Duration) async {
-        state.withLock { $0.isStopped = true }
-        let timer = scheduler.schedule(after: patience) { [self] in
+    /// Accepts no more connections and lets every session answer its requests. Returns when no session is left.
+    ///
+    /// - Parameters:
+    ///   - patience: those that remain so long after the last one's turn are closed.
+    ///   - spread: over which time the sessions end at the most, one after another (``ClosingPace``). Until its turn comes, a
+    ///     session goes on as before. Zero: all at once.
+    package func stop(patience: Duration, spread: Duration = .zero) async {
+        let numbers = state.withLock { state in
+            state.isStopped = true
+            return state.sessions.keys.sorted()
+        }
+        let why: SessionClose = spread > .zero ? .restarting : .goingAway
+        let pace = ClosingPace(sessionCount: numbers.count, within: spread)
+        let timer = scheduler.schedule(after: pace.interval * numbers.count + patience) { [self] in
             scheduler.run { [self] in
                 await visitAll { session in
-                    session.end(.goingAway)
+                    session.end(why)
                     remove(session)
                 }
             }
         }
-        await visitAll { $0.stop() }
+        if spread > .zero {
+            let start = scheduler.now
+            var count = 0
+            for number in numbers {
+                guard let session = state.withLock({ $0.sessions[number] }) else { continue }
+                let wait = start + pace.interval * count - scheduler.now
+                if wait > .zero { try? await scheduler.sleep(for: wait) }
+                session.stop(why)
+                count += 1
+            }
+        } else {
+            await visitAll { $0.stop(why) }
+        }
         await withCheckedContinuation { continuation in
             let isEmpty = state.withLock { state in
                 if !state.sessions.isEmpty { state.onEmpty.append(continuation) }
@@ -316,8 +338,8 @@ package final class SessionHub: Sendable {
     /// Starts with the first session: a hub without sessions sends the store nothing.
     private func startTimers() {
         every(settings.sweepInterval) { hub in await hub.pushes.sweep() }
-        every(settings.credentialCheckInterval) { hub in
-            await hub.checkCredentials()
+        every(settings.credentialCheckInterval) { hub in await hub.checkCredentials() }
+        every(settings.limitsCheckInterval) { hub in
             // A notice of other limits may have been lost.
             await hub.renewLimits(of: [nil])
             // On connections that last for days, first sendings carry old epochs. Then only this server's own epoch

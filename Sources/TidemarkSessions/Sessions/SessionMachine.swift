@@ -51,6 +51,8 @@ struct SessionMachine {
     }
 
     private(set) var phase = Phase.awaitingHello
+    /// Why it is closed once a session that is ending has answered all.
+    private var stopReason = SessionClose.goingAway
     /// Whether it was opened without a credential.
     private(set) var isAnonymous = false
     /// Whether the peer reads more slowly than it is sent to. No large answer is then made for it.
@@ -124,7 +126,7 @@ struct SessionMachine {
         idleMessageCount = 0
         forget(id)
         fetchesRunning.remove(id)
-        if phase == .ending, underWay.isEmpty { return end(.goingAway) }
+        if phase == .ending, underWay.isEmpty { return end(stopReason) }
         return startWaiting() + adjustReading()
     }
 
@@ -152,15 +154,16 @@ struct SessionMachine {
     }
 
     /// The server stops.
-    mutating func stop() -> [Action] {
+    mutating func stop(_ why: SessionClose = .goingAway) -> [Action] {
+        stopReason = why
         switch phase {
-        case .awaitingHello, .authenticating: return end(.goingAway)
+        case .awaitingHello, .authenticating: return end(why)
         case .open:
             phase = .ending
             let refused = waiting.map { Action.refuse($0.id, Refusal(.storeUnavailable)) }
             for message in waiting { forget(message.id) }
             waiting.removeAll()
-            return refused + (underWay.isEmpty ? end(.goingAway) : [])
+            return refused + (underWay.isEmpty ? end(why) : [])
         case .ending, .closed: return []
         }
     }

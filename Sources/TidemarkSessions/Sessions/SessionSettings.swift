@@ -2,6 +2,7 @@
 
 package import TidemarkDomain
 package import TidemarkFairness
+package import TidemarkService
 package import TidemarkTelemetry
 
 /// What sessions allow, and how long they wait.
@@ -106,10 +107,15 @@ package struct SessionSettings: Sendable {
     /// How long a device may leave a push unacknowledged before it is reminded. It is checked twice in that
     /// time.
     package var pushPatience: Duration = .seconds(10)
+    /// How this server tells others of changed zones. Nil: by the store (``StorageNoticeBus``).
+    package var bus: (any NoticeBus)?
     /// How long notices to other servers are gathered before they are posted together.
     package var noticeDelay: Duration = .milliseconds(2)
-    /// How often the server checks whether the credentials of open connections are still valid.
-    package var credentialCheckInterval: Duration = .seconds(60)
+    /// How often the server checks whether the credentials of open connections are still valid, to make up for lost hints. A
+    /// thousand of them take one statement.
+    package var credentialCheckInterval: Duration = .seconds(10)
+    /// How often it reads what operators chose for connected accounts, to make up for lost hints.
+    package var limitsCheckInterval: Duration = .seconds(60)
     /// How old the known subscriptions of a user may be when a push depends on them.
     package var subscriptionAgeMax: Duration = .seconds(30)
     /// Bytes of an account's subscriptions that a hub remembers, in all containers: as many as four full databases

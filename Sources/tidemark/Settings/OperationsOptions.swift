@@ -18,6 +18,8 @@ struct OperationsOptions: ParsableArguments {
 
     @Option(help: ServeSetting.help("drain-seconds")) var drainSeconds: Int?
 
+    @Option(help: ServeSetting.help("ticket-secret-file")) var ticketSecretFile: String?
+
     func apply(to configuration: inout ServerConfiguration) throws(AdminFailure) {
         var admin = configuration.admin
         for text in try Setting.list(adminListen, "--admin-listen") {
@@ -41,6 +43,10 @@ struct OperationsOptions: ParsableArguments {
                     + "--admin-listen, or protect loopback with --admin-token-file.")
         }
         configuration.admin = admin
+        configuration.ticketSecretFile = try Setting.optional(ticketSecretFile, "--ticket-secret-file")
+        if configuration.ticketSecretFile != nil, configuration.certificate == nil {
+            throw AdminFailure(.usage, "--ticket-secret-file is for a server with TLS. Give --certificate too.")
+        }
     }
 
     /// How long to serve on after SIGTERM. Nobody can ask a server without an admin listener whether it stops.

@@ -51,7 +51,8 @@ enum ServingLoop {
             // Nobody signals it: the handler ends the process.
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .seconds(Int(drainTime.components.seconds)))
         }
-        try blocking { await server.stop() }
+        // Whoever types Ctrl-C does not wait for this either.
+        try blocking { await server.stop(spread: signal == .terminate ? Server.closingSpread : .zero) }
     }
 
     private static func reload(_ server: Server) {

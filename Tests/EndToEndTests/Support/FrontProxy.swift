@@ -32,9 +32,11 @@ struct FrontProxy {
     /// - Parameters:
     ///   - server: the port of the server for devices.
     ///   - checks: the port of the server for load balancers.
+    ///   - other: another server behind HAProxy, as `server` and `checks`.
     ///   - certificate: for a proxy that has one.
     static func start(
-        _ kind: Kind, before server: Int, checks: Int = 0, certificate: (file: String, key: String)? = nil,
+        _ kind: Kind, before server: Int, checks: Int = 0, and other: (server: Int, checks: Int)? = nil,
+        certificate: (file: String, key: String)? = nil,
         in directory: TestDirectory
     ) async throws -> FrontProxy {
         let path = try #require(kind.path)
@@ -51,7 +53,9 @@ struct FrontProxy {
                     "bind :443": "bind 127.0.0.1:\(port)",
                     "check port 9464 inter 2s": "source \(address) check port \(checks) inter 2s",
                     " check-ssl verify none": "", "server one 10.0.0.11:8443": "server one 127.0.0.1:\(server)",
-                    "    server two 10.0.0.12:8443\n": "",
+                    "    server two 10.0.0.12:8443\n": other.map {
+                        "    server two 127.0.0.1:\($0.server) port \($0.checks)\n"
+                    } ?? "",
                 ])
             // In the foreground, with a master that keeps its number over a reload.
             arguments = ["-W", "-f", file]
@@ -147,7 +151,7 @@ struct FrontProxy {
     }
 
     /// A port on which nobody listens. A proxy cannot be asked which one the kernel chose.
-    private static func freePort() throws -> Int {
+    static func freePort() throws -> Int {
         try withSocket(0) { descriptor, address, length in
             try #require(bind(descriptor, address, length) == 0)
             var chosen = sockaddr_in()

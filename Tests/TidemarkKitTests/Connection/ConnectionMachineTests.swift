@@ -233,6 +233,29 @@ import TidemarkWire
         #expect(bench.failure(third) == .offline && bench.connects == 3)
     }
 
+    @Test
+    func
+        `R-875: a server that restarts is no failure: a device connects again within 100 ms, however often, and repeats`()
+        throws
+    {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        try bench.open()
+        for round in 1...5 {
+            let id = bench.request()
+            bench.take(
+                bench.machine.closed(
+                    .server(code: 1012, reason: "server restarts"), now: bench.now, randomBits: .max))
+            #expect(bench.failure(id) == nil && bench.connects == round)
+            bench.clock += ReconnectPolicy.firstWait
+            bench.take(bench.machine.wokeUp(now: bench.now))
+            #expect(bench.connects == round + 1)
+            try bench.open()
+            try bench.answer(id)
+            #expect((try? bench.answers[id]?.get()) != nil)
+        }
+    }
+
     @Test(arguments: [(true, Machine.RequestFailure.Code.answerLost), (false, .timedOut)])
     func `R-157: without an answer a change may have been made, a question was not`(
         isChange: Bool, code: Machine.RequestFailure.Code

@@ -34,12 +34,12 @@ import TidemarkWire
         #expect(other.closeCode == nil)
     }
 
-    @Test func `R-916: without a notice they are closed within a minute`() throws {
+    @Test func `R-916, R-876: without a notice they are closed within ten seconds`() throws {
         let world = SessionWorld()
         let alices = try world.enter(device: 1)
         let other = try elsewhere(world)
         #expect(world.database.closeContainer(key) != nil)
-        world.scheduler.advance(by: .seconds(61))
+        world.scheduler.advance(by: .seconds(11))
         #expect(alices.closeCode == 1001)
         #expect(other.closeCode == nil)
     }
