@@ -284,6 +284,7 @@ extension MessageShape {
                 FieldShape(1, "database", .choice),
                 FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 104),
                 FieldShape(3, "in_pages", .bool),
+                FieldShape(4, "knows_links", .bool),
             ]),
         MessageShape(
             "WireFetchKeysAnswer", TidemarkWire.WireFetchKeysAnswer.self, WireJudge.WireFetchKeysAnswer.self,

@@ -85,6 +85,10 @@ package nonisolated struct WireFetchKeys: Sendable {
   /// into one answer, they get LIMIT_EXCEEDED.
   package var inPages: Bool = false
 
+  /// Whether the client may have keys from links. Then the keys of a zone of another that the server cannot hand on, because
+  /// an account is END_TO_END, come as their ids alone. Older clients do not: they get a failure for such a zone.
+  package var knowsLinks: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -193,7 +197,7 @@ package nonisolated struct WireZoneKey: Sendable {
   /// 16 random bytes.
   package var id: Data = Data()
 
-  /// The id of the account key that wraps it.
+  /// The id of the account key that wraps it. Empty, as `wrapped`, for a key that the server cannot hand on.
   package var accountKeyID: Data = Data()
 
   /// A nonce of 12 random bytes, then the key encrypted with AES-256-GCM: 32 bytes and the tag of 16. The additional authenticated
@@ -321,7 +325,7 @@ nonisolated extension WireEncryptionMode: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireFetchKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchKeys"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zones\0\u{3}in_pages\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zones\0\u{3}in_pages\0\u{3}knows_links\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -332,6 +336,7 @@ nonisolated extension WireFetchKeys: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 1: try { try decoder.decodeSingularEnumField(value: &self.database) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.zones) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.inPages) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.knowsLinks) }()
       default: break
       }
     }
@@ -347,6 +352,9 @@ nonisolated extension WireFetchKeys: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.inPages != false {
       try visitor.visitSingularBoolField(value: self.inPages, fieldNumber: 3)
     }
+    if self.knowsLinks != false {
+      try visitor.visitSingularBoolField(value: self.knowsLinks, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -354,6 +362,7 @@ nonisolated extension WireFetchKeys: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.database != rhs.database {return false}
     if lhs.zones != rhs.zones {return false}
     if lhs.inPages != rhs.inPages {return false}
+    if lhs.knowsLinks != rhs.knowsLinks {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -16,7 +16,8 @@ extension RequestRouter {
         let found =
             viewpoint.access.scope == .shared
             ? try await service.sharedKeys(
-                zones: zones, by: viewpoint.access, in: context.member.container.identifier
+                zones: zones, by: viewpoint.access, in: context.member.container.identifier,
+                knowsLinks: request.knowsLinks
             ).orRefusal() : try await service.keys(of: try viewpoint.keyHolder, zones: zones).orRefusal()
         context.note(Self.firstFailure(in: found.zones, of: keys))
         let answer = WireFetchKeysAnswer(found.account, found.zones, of: keys)

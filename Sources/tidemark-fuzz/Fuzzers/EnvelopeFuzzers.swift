@@ -201,6 +201,7 @@ private enum EnvelopeSeeds {
             $0.fetchKeys.database = .private
             $0.fetchKeys.zones = [zone("notes")]
             $0.fetchKeys.inPages = true
+            $0.fetchKeys.knowsLinks = true
         },
         client {
             $0.saveAccountKey.account.mode = .escrowed
