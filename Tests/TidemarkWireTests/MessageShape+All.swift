@@ -334,6 +334,7 @@ extension MessageShape {
                 FieldShape(2, "zone", .message("WireZoneID")),
                 FieldShape(3, "key", .message("WireZoneKey")),
                 FieldShape(4, "newest_id", .bytes, bytesMax: 1024),
+                FieldShape(5, "retires_older", .bool),
             ]),
         MessageShape(
             "WireSaveZoneKeyAnswer", TidemarkWire.WireSaveZoneKeyAnswer.self, WireJudge.WireSaveZoneKeyAnswer.self,

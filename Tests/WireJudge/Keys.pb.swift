@@ -284,6 +284,10 @@ package nonisolated struct WireSaveZoneKey: Sendable {
   /// The id of the newest key that the device knows. Empty: the zone has none.
   package var newestID: Data = Data()
 
+  /// Whether nothing more is encrypted with the older keys from now on. In the private database alone. Older servers do not
+  /// know it, and go on to accept such values.
+  package var retiresOlder: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -654,7 +658,7 @@ nonisolated extension WireSaveAccountKeyAnswer: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireSaveZoneKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".SaveZoneKey"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}key\0\u{3}newest_id\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}key\0\u{3}newest_id\0\u{3}retires_older\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -666,6 +670,7 @@ nonisolated extension WireSaveZoneKey: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 2: try { try decoder.decodeSingularMessageField(value: &self._zone) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._key) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.newestID) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.retiresOlder) }()
       default: break
       }
     }
@@ -688,6 +693,9 @@ nonisolated extension WireSaveZoneKey: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.newestID.isEmpty {
       try visitor.visitSingularBytesField(value: self.newestID, fieldNumber: 4)
     }
+    if self.retiresOlder != false {
+      try visitor.visitSingularBoolField(value: self.retiresOlder, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -696,6 +704,7 @@ nonisolated extension WireSaveZoneKey: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs._zone != rhs._zone {return false}
     if lhs._key != rhs._key {return false}
     if lhs.newestID != rhs.newestID {return false}
+    if lhs.retiresOlder != rhs.retiresOlder {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -190,7 +190,7 @@ extension CloudDatabase {
     ///
     /// - Returns: the zone's keys, as they are now.
     private func saveZoneSecret(
-        after newest: WireZoneKey?, of zoneID: CKRecordZone.ID, _ account: AccountSecret
+        after newest: WireZoneKey?, of zoneID: CKRecordZone.ID, _ account: AccountSecret, retiresOlder: Bool = false
     ) async throws(CKError) -> [WireZoneKey] {
         let secret = ZoneSecret.random()
         var request = WireSaveZoneKey()
@@ -200,6 +200,7 @@ extension CloudDatabase {
         request.key.accountKeyID = account.id
         request.key.wrapped = account.wrap(secret, container: keys.container, zoneName: zoneID.zoneName)
         if let newest { request.newestID = newest.id }
+        request.retiresOlder = retiresOlder
         guard case .saveZoneKey(let answer) = try await self.request({ [request] _ in .saveZoneKey(request) }).answer
         else { throw Self.wrongAnswer(to: .saveZoneKey) }
         return answer.keys.keys
@@ -212,7 +213,7 @@ extension CloudDatabase {
         let found = try await serverKeys(of: [zoneID])
         let account = try await accountSecret(found.account)
         guard let wrapped = try found.zones[zoneID]?.get() else { throw Self.wrongAnswer(to: .fetchKeys) }
-        let now = try await saveZoneSecret(after: wrapped.last, of: zoneID, account)
+        let now = try await saveZoneSecret(after: wrapped.last, of: zoneID, account, retiresOlder: true)
         // Another device that was faster has done the same.
         keys.adopt(now, of: zoneID, with: account)
     }

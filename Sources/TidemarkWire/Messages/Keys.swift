@@ -475,6 +475,9 @@ package struct WireSaveZoneKey: WireMessage {
     private var presentKey: WireZoneKey?
     /// The id of the newest key that the device knows. Empty: the zone has none.
     package var newestID: [UInt8] = []
+    /// Whether nothing more is encrypted with the older keys from now on. In the private database alone. Older
+    /// servers do not know it, and go on to accept such values.
+    package var retiresOlder = false
 
     @usableFromInline package init() {}
 }
@@ -496,7 +499,8 @@ extension WireSaveZoneKey {
                 try reader.read(&value)
                 self.presentKey = value
             case 34: self.newestID = try reader.content(atMost: 1_024)
-            default: try reader.skip(tag, known: 0x1E)
+            case 40: self.retiresOlder = try reader.flag()
+            default: try reader.skip(tag, known: 0x3E)
             }
         }
     }
@@ -515,6 +519,9 @@ extension WireSaveZoneKey {
         }
         if !newestID.isEmpty {
             size += 1 + WireSize.content(newestID)
+        }
+        if retiresOlder {
+            size += 1 + WireSize.flag(retiresOlder)
         }
         return size
     }
@@ -536,6 +543,10 @@ extension WireSaveZoneKey {
         if !newestID.isEmpty {
             writer.number(34)
             writer.content(newestID)
+        }
+        if retiresOlder {
+            writer.number(40)
+            writer.flag(retiresOlder)
         }
     }
 }

@@ -105,8 +105,9 @@ import TidemarkDomain
             try await hers.save(record("r", "before", in: zoneID))
             var guests: [CKContainer] = []
             let share = CKShare(recordZoneID: zoneID)
-            for name in ["bob", "carol"] {
-                let guest = try await world.join(name, at: site).makeContainer(name)
+            let carols = try await world.join("carol", at: site)
+            for (name, account) in [("bob", try await world.join("bob", at: site)), ("carol", carols)] {
+                let guest = account.makeContainer(name)
                 let person = try await alice.shareParticipant(forUserRecordID: try await guest.userRecordID())
                 person.permission = .readWrite
                 share.addParticipant(person)
@@ -119,6 +120,8 @@ import TidemarkDomain
             for (database, zone) in [(bob, zones[0]), (carol, zones[1])] {
                 #expect(try await secret("r", in: zone, of: database) == "before")
             }
+            let idle = carols.makeContainer("carol 2")
+            try await idle.sharedCloudDatabase.save(record("i", "early", in: try await join(idle, first)))
 
             // Bob goes, and the zone gets another key.
             let user = try await guests[0].userRecordID()
@@ -131,6 +134,12 @@ import TidemarkDomain
             try await alice.rotateEncryptionKey(of: zoneID)
             try await hers.save(record("n", "after", in: zoneID))
             #expect(try await failure { try await secret("r", in: zones[0], of: bob) }.code == .zoneNotFound)
+
+            // A device that has not heard of the new key does not go on with the old one.
+            let late = record("late", "late", in: zones[1])
+            let refused = try await failure { try await idle.sharedCloudDatabase.save(late) }
+            #expect(refused.code == .serverRejectedRequest && refused.localizedDescription.contains("urlWithKeys"))
+            #expect(try await world.sealingKeyIDs(of: "late") == [])
 
             // Carol needs the new URL, and then has both keys.
             #expect(try await failure { try await secret("n", in: zones[1], of: carol) }.code == .serverRejectedRequest)
