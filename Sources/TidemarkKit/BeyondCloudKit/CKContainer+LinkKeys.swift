@@ -26,4 +26,18 @@ extension CKContainer {
         let database = zoneID.ownerName == CKCurrentUserDefaultName ? privateCloudDatabase : sharedCloudDatabase
         return try await database.cloud.urlWithKeys(url, of: zoneID)
     }
+
+    /// A number for people to compare, with which they find out whether somebody has exchanged the keys of a shared zone, or hides
+    /// a newer key: twelve groups of five digits. Owner and participants have the same one as long as all encrypt with the same key.
+    ///
+    /// Compare it by a way that the server's operator cannot change: read it to each other. It is another one after
+    /// ``rotateEncryptionKey(of:)``. It does not reveal the key.
+    ///
+    /// - Parameter zoneID: of the private database, or of the shared one.
+    /// - Throws: `CKError`: `zoneNotFound`, `serverRejectedRequest` or `accountTemporarilyUnavailable` if this device does not have
+    ///   the zone's newest key.
+    public func safetyNumber(of zoneID: CKRecordZone.ID) async throws -> String {
+        let isOwn = zoneID.ownerName == CKCurrentUserDefaultName
+        return try await (isOwn ? privateCloudDatabase : sharedCloudDatabase).cloud.safetyNumber(of: zoneID)
+    }
 }

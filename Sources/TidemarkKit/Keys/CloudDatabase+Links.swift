@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import TidemarkCrypto
 internal import TidemarkWire
 
 /// Keys of zones that a link brings, because no server can hand them on: an account is end-to-end encrypted.
@@ -86,6 +87,19 @@ extension CloudDatabase {
         components?.fragment = ZoneLinkKeys(secrets.suffix(ZoneLinkKeys.urlCountMax))?.fragment
         guard let complete = components?.url, complete.fragment != nil else { throw Self.noURL }
         return complete
+    }
+
+    /// The number of the zone's newest key, by what the server says now. Makes a key if a zone of the private database has none.
+    func safetyNumber(of zoneID: CKRecordZone.ID) async throws(CKError) -> String {
+        // The server may tell of a newer key than the one that is in use here.
+        keys.forgetNewest(of: [zoneID])
+        guard let newest = try await sealingSecrets(of: [zoneID])[zoneID]?.get() else {
+            throw Self.wrongAnswer(to: .fetchKeys)
+        }
+        // Owner and participants call the owner differently. All know the record name.
+        let owner = zoneID.ownerName == CKCurrentUserDefaultName ? try await identify() : zoneID.ownerName
+        let place = [keys.container, owner, zoneID.zoneName].map { Array($0.utf8) }
+        return SafetyNumber.text(of: newest.key, parts: place + [newest.id])
     }
 
     static let noURL = CKError(

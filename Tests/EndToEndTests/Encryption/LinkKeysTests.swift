@@ -70,6 +70,12 @@ import TidemarkDomain
             let started = bobs.makeContainer("bob").sharedCloudDatabase
             #expect(try await secret("r", in: theirs, of: started) == "Orchid-of-alice")
 
+            // All who encrypt with the key have its number.
+            let numbers = [
+                try await alice.safetyNumber(of: zoneID), try await second.safetyNumber(of: zoneID),
+                try await bob.safetyNumber(of: theirs),
+            ]
+            #expect(Set(numbers).count == 1 && numbers[0].count == 71, "\(numbers)")
             // Another device of bob has no keys until it opens the URL. Everything else it has.
             let other = bobs.makeContainer("bob 2")
             let error = try await failure { try await secret("r", in: theirs, of: other.sharedCloudDatabase) }
@@ -131,8 +137,10 @@ import TidemarkDomain
             }
             let less = try #require(try await hers.save(now) as? CKShare)
             #expect(less.participants.count == 2)
+            let before = try await alice.safetyNumber(of: zoneID)
             try await alice.rotateEncryptionKey(of: zoneID)
             try await hers.save(record("n", "after", in: zoneID))
+            #expect(try await alice.safetyNumber(of: zoneID) != before)
             #expect(try await failure { try await secret("r", in: zones[0], of: bob) }.code == .zoneNotFound)
 
             // A device that has not heard of the new key does not go on with the old one.
@@ -146,6 +154,7 @@ import TidemarkDomain
             #expect(try await secret("r", in: zones[1], of: carol) == "before")
             let second = try await alice.urlWithKeys(of: less)
             #expect(try await join(guests[1], second) == zones[1])
+            #expect(try await guests[1].safetyNumber(of: zones[1]) == alice.safetyNumber(of: zoneID))
             #expect(try await secret("n", in: zones[1], of: carol) == "after")
             try await carol.save(record("c", "carol's", in: zones[1]))
             #expect(try await secret("c", in: zoneID, of: hers) == "carol's")

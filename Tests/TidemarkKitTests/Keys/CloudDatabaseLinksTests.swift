@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import TidemarkCrypto
 import TidemarkFields
 import TidemarkTestKit
 import TidemarkTestSupport
@@ -166,6 +167,40 @@ import TidemarkWire
         try accept(try url([ZoneSecret(id: secret.id, key: ZoneSecret.random().key)]))
         #expect(try sealing()?.get() == secret)
         #expect(try read(secret) == "secret")
+    }
+
+    /// The number, or the error's code.
+    private func number(of zoneID: CKRecordZone.ID) throws -> String {
+        try scheduler.complete { [container] in
+            do {
+                return try await container.safetyNumber(of: zoneID)
+            } catch let error as CKError {
+                return "\(error.code)"
+            }
+        }
+    }
+
+    @Test func `R-968: whoever encrypts with another key than the owner has another safety number`() throws {
+        let (old, new) = (ZoneSecret.random(), ZoneSecret.random())
+        func owners(_ secret: ZoneSecret) -> String {
+            let place = [container.containerIdentifier ?? "", "_bob", "Plans for May"].map { Array($0.utf8) }
+            return SafetyNumber.text(of: secret.key, parts: place + [secret.id])
+        }
+        serve([old])
+        #expect(try number(of: zoneID) == "serverRejectedRequest", "no key, no number")
+        try accept(try url([old]))
+        #expect(try number(of: zoneID) == owners(old))
+        // The owner changes the key. As long as the server hides that, the numbers differ. When it tells, there is none.
+        #expect(try number(of: zoneID) != owners(new))
+        serve([old, new])
+        #expect(try number(of: zoneID) == "serverRejectedRequest")
+        // Somebody has exchanged the key in the new URL, under its id.
+        try accept(try url([old, ZoneSecret(id: new.id, key: ZoneSecret.random().key)]))
+        let forged = try number(of: zoneID)
+        #expect(forged != owners(new) && forged.split(separator: " ").count == 12)
+        // The other way round: a server names the old key as the newest.
+        serve([new, old])
+        #expect(try number(of: zoneID) == owners(old))
     }
 
     @Test func `R-858: a URL whose keys were cut off accepts nothing, and the server is not asked`() throws {
