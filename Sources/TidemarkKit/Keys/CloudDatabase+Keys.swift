@@ -117,7 +117,11 @@ extension CloudDatabase {
         guard !unknown.isEmpty else { return secrets }
         var found = try await usableKeys(of: unknown)
         for (zoneID, linked) in try takeLinked(from: &found, name: try await keyName()) {
-            secrets[zoneID] = linked.newest.map { .success($0) } ?? .failure(Self.linkMissing)
+            if let newest = linked.newest {
+                secrets[zoneID] = .success(newest)
+            } else {
+                secrets[zoneID] = .failure(Self.linkMissing)
+            }
         }
         unknown.removeAll { secrets[$0] != nil }
         guard !unknown.isEmpty else { return secrets }

@@ -5,7 +5,7 @@ internal import TidemarkCrypto
 
 /// Keys of a zone, as the fragment of a share's URL carries them, and as a device keeps them afterwards. No server is
 /// ever sent a fragment.
-package struct ZoneLinkKeys: Sendable, Equatable {
+struct ZoneLinkKeys: Sendable, Equatable {
     /// As many as a zone can have. A URL gets fewer (``urlCountMax``).
     private static let countMax = 100
     /// How many keys a URL has: longer URLs do not survive all messengers.

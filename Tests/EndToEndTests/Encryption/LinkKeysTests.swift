@@ -80,7 +80,7 @@ import TidemarkDomain
             let other = bobs.makeContainer("bob 2")
             let error = try await failure { try await secret("r", in: theirs, of: other.sharedCloudDatabase) }
             #expect(error.code == .serverRejectedRequest && error.localizedDescription.contains("urlWithKeys"))
-            let open = CKRecord(recordType: "Plain", recordID: CKRecord.ID(recordName: "p", zoneID: theirs))
+            let open = CKRecord(recordType: "Secret", recordID: CKRecord.ID(recordName: "p", zoneID: theirs))
             try await other.sharedCloudDatabase.save(open)
             #expect(try await join(other, url) == theirs)
             #expect(try await secret("b", in: theirs, of: other.sharedCloudDatabase) == "Crocus-of-bob")
