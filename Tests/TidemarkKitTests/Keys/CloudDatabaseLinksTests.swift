@@ -62,8 +62,10 @@ import TidemarkWire
     private static func metadata(of zone: WireZoneID) -> WireShareMetadataResult {
         var result = WireShareMetadataResult()
         result.metadata.zone = zone
-        result.metadata.share = .share(owner: "_bob")
+        result.metadata.share = .share(owner: "_bob", [.person(1, "", .accepted)], link: "L")
         (result.metadata.role, result.metadata.status) = (.privateUser, .accepted)
+        result.metadata.permission = .readWrite
+        result.metadata.owner = .owner("_bob")
         return result
     }
 
