@@ -164,7 +164,8 @@ extension FailureReason {
             "The server cannot decrypt the account's key. It must be started with the master key file (--master-key-file) "
                 + "with which the database's keys are encrypted."
         case .zoneKeyUnknown:
-            "A value is encrypted with a key that the zone does not have. Fetch the zone's keys and encrypt it anew."
+            "A value is encrypted with a key that the zone does not have, or does not use any more. Fetch the zone's keys "
+                + "and encrypt it anew."
         case .valueNotEncrypted:
             "An encrypted value was sent that is not encrypted. Update the client."
         case .encryptionModeDiffers:

@@ -198,6 +198,42 @@ extension StorageConformance {
             _ = try require(asked, "somebody asks for access")
             try expectEqual(try await rowCount(.whole, in: one.key), 5, "with a request for access")
         },
+        Scenario("R-967: keys that are retired stay to be read, no save may use them, and what was known is outdated") {
+            store in
+            let database = try await store.alice().privateDatabase
+            let zones = try await store.createZones("notes", "other", in: database).map(\.key)
+            for (zone, numbers) in [(zones[0], [1, 2, 3] as [UInt8]), (zones[1], [1, 2])] {
+                for number in numbers {
+                    let newest = number == 1 ? nil : bytes(number - 1)
+                    _ = try await store.save(zoneKey(number), in: zone, after: newest)
+                }
+            }
+            func usable() async throws -> (ids: [Set<[UInt8]>], writeNumbers: [Int64]) {
+                let transaction = try await store.first.beginWrite(zones.map { $0.read(needsZoneKeys: true) })
+                await transaction.rollback()
+                return (transaction.snapshots.map(\.zoneKeyIDs), transaction.snapshots.map(\.writeNumber))
+            }
+            let before = try await usable()
+            try await store.second.retireZoneKeys(in: zones[0], before: bytes(3))
+            let after = try await usable()
+            try expectEqual(after.ids, [[bytes(3)], [bytes(1), bytes(2)]], "of that zone alone")
+            try expect(
+                after.writeNumbers[0] != before.writeNumbers[0] && after.writeNumbers[1] == before.writeNumbers[1],
+                "of that zone something has changed")
+            try expectEqual(
+                try await store.zoneKeys("notes", in: database), [zoneKey(1), zoneKey(2), zoneKey(3)], "all are there")
+            try await store.first.retireZoneKeys(in: zones[0], before: bytes(3))
+            try await store.first.retireZoneKeys(in: zones[0], before: bytes(1))
+            try await store.first.retireZoneKeys(in: zones[0], before: bytes(9))
+            try await store.first.retireZoneKeys(in: ZoneKey(database: database, name: "never"), before: bytes(1))
+            try expectEqual(try await usable().ids, after.ids, "again, before the first, and before none")
+            _ = try await store.save(zoneKey(4), in: zones[0], after: bytes(3))
+            try expectEqual(try await usable().ids[0], [bytes(3), bytes(4)], "a further one retires none by itself")
+            try await store.changeZones(in: database, remove: ["notes"])
+            try await store.changeZones(in: database, create: ["notes"])
+            _ = try await store.save(zoneKey(1), in: zones[0], after: nil)
+            try expectEqual(try await usable().ids[0], [bytes(1)], "a new life of the zone")
+        },
         Scenario("R-067: a transaction knows the keys of its zone, and of no other, if it asks") { store in
             let database = try await store.alice().privateDatabase
             let zones = try await store.createZones("notes", "other", "bare", in: database).map(\.key)

@@ -284,6 +284,7 @@ extension MessageShape {
                 FieldShape(1, "database", .choice),
                 FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 104),
                 FieldShape(3, "in_pages", .bool),
+                FieldShape(4, "knows_links", .bool),
             ]),
         MessageShape(
             "WireFetchKeysAnswer", TidemarkWire.WireFetchKeysAnswer.self, WireJudge.WireFetchKeysAnswer.self,
@@ -333,6 +334,7 @@ extension MessageShape {
                 FieldShape(2, "zone", .message("WireZoneID")),
                 FieldShape(3, "key", .message("WireZoneKey")),
                 FieldShape(4, "newest_id", .bytes, bytesMax: 1024),
+                FieldShape(5, "retires_older", .bool),
             ]),
         MessageShape(
             "WireSaveZoneKeyAnswer", TidemarkWire.WireSaveZoneKeyAnswer.self, WireJudge.WireSaveZoneKeyAnswer.self,

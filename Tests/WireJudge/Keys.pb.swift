@@ -85,6 +85,10 @@ package nonisolated struct WireFetchKeys: Sendable {
   /// into one answer, they get LIMIT_EXCEEDED.
   package var inPages: Bool = false
 
+  /// Whether the client may have keys from links. Then the keys of a zone of another that the server cannot hand on, because
+  /// an account is END_TO_END, come as their ids alone. Older clients do not: they get a failure for such a zone.
+  package var knowsLinks: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -193,7 +197,7 @@ package nonisolated struct WireZoneKey: Sendable {
   /// 16 random bytes.
   package var id: Data = Data()
 
-  /// The id of the account key that wraps it.
+  /// The id of the account key that wraps it. Empty, as `wrapped`, for a key that the server cannot hand on.
   package var accountKeyID: Data = Data()
 
   /// A nonce of 12 random bytes, then the key encrypted with AES-256-GCM: 32 bytes and the tag of 16. The additional authenticated
@@ -280,6 +284,10 @@ package nonisolated struct WireSaveZoneKey: Sendable {
   /// The id of the newest key that the device knows. Empty: the zone has none.
   package var newestID: Data = Data()
 
+  /// Whether nothing more is encrypted with the older keys from now on. In the private database alone. Older servers do not
+  /// know it, and go on to accept such values.
+  package var retiresOlder: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -321,7 +329,7 @@ nonisolated extension WireEncryptionMode: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireFetchKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchKeys"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zones\0\u{3}in_pages\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zones\0\u{3}in_pages\0\u{3}knows_links\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -332,6 +340,7 @@ nonisolated extension WireFetchKeys: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 1: try { try decoder.decodeSingularEnumField(value: &self.database) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.zones) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.inPages) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.knowsLinks) }()
       default: break
       }
     }
@@ -347,6 +356,9 @@ nonisolated extension WireFetchKeys: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.inPages != false {
       try visitor.visitSingularBoolField(value: self.inPages, fieldNumber: 3)
     }
+    if self.knowsLinks != false {
+      try visitor.visitSingularBoolField(value: self.knowsLinks, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -354,6 +366,7 @@ nonisolated extension WireFetchKeys: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.database != rhs.database {return false}
     if lhs.zones != rhs.zones {return false}
     if lhs.inPages != rhs.inPages {return false}
+    if lhs.knowsLinks != rhs.knowsLinks {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -645,7 +658,7 @@ nonisolated extension WireSaveAccountKeyAnswer: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireSaveZoneKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".SaveZoneKey"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}key\0\u{3}newest_id\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}key\0\u{3}newest_id\0\u{3}retires_older\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -657,6 +670,7 @@ nonisolated extension WireSaveZoneKey: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 2: try { try decoder.decodeSingularMessageField(value: &self._zone) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._key) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.newestID) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.retiresOlder) }()
       default: break
       }
     }
@@ -679,6 +693,9 @@ nonisolated extension WireSaveZoneKey: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.newestID.isEmpty {
       try visitor.visitSingularBytesField(value: self.newestID, fieldNumber: 4)
     }
+    if self.retiresOlder != false {
+      try visitor.visitSingularBoolField(value: self.retiresOlder, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -687,6 +704,7 @@ nonisolated extension WireSaveZoneKey: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs._zone != rhs._zone {return false}
     if lhs._key != rhs._key {return false}
     if lhs.newestID != rhs.newestID {return false}
+    if lhs.retiresOlder != rhs.retiresOlder {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

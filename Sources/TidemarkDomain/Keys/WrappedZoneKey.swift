@@ -18,6 +18,9 @@ package struct WrappedZoneKey: Sendable, Equatable {
         self.wrapped = wrapped
     }
 
+    /// The same for whoever cannot be given the key, and may have it from elsewhere.
+    package var idAlone: WrappedZoneKey { WrappedZoneKey(id: id, accountKeyID: [], wrapped: []) }
+
     /// Why the key is refused, whatever is stored; nil if it is not.
     package var refusal: FailureReason? {
         let isFit =

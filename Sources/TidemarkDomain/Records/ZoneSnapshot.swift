@@ -128,7 +128,7 @@ package struct ZoneSnapshot: Sendable {
     package var assets: Set<FieldAsset> = []
     /// For the assets of the ``ZoneRead/assetClaimants``.
     package var assetClaims: [FieldAsset: AssetClaims] = [:]
-    /// The ids of the zone's keys, if ``ZoneRead/needsZoneKeys``.
+    /// The ids of the zone's keys with which values may be saved, if ``ZoneRead/needsZoneKeys``.
     package var zoneKeyIDs: Set<[UInt8]> = []
     /// The container's own roles of the ``ZoneRead/users``. Users without roles are left out.
     package var roles: [UserID: Set<Role>] = [:]

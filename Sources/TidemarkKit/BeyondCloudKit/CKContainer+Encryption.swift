@@ -29,8 +29,9 @@ extension CKContainer {
         try await privateCloudDatabase.cloud.importAccountKey(try RecoveryKey.key(of: recoveryKey))
     }
 
-    /// Gives a zone of the private database a new key. It encrypts values that are saved from now on, soon on other
-    /// devices too. Older values stay as they are, and readable. A zone can have 100 keys.
+    /// Gives a zone of the private database a new key. It encrypts values that are saved from now on: the server refuses values
+    /// under older keys, and other devices encrypt them anew. Older values stay as they are, and readable. A zone can have 100
+    /// keys.
     ///
     /// - Throws: `CKError`: `zoneNotFound`, `limitExceeded`, `accountTemporarilyUnavailable` if this device does not
     ///   have the account's key.

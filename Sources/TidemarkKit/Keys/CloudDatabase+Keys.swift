@@ -14,7 +14,7 @@ extension CloudDatabase {
         .zoneBusy, message: "Other devices change the zone's keys. Try again after the delay.", retryAfter: 1)
 
     /// What the server has.
-    private struct ServerKeys {
+    struct ServerKeys {
         var account = WireAccountKey()
         var zones: [CKRecordZone.ID: Result<[WireZoneKey], CKError>] = [:]
     }
@@ -29,6 +29,7 @@ extension CloudDatabase {
             request.database = wireScope
             request.zones = zoneIDs.map { WireZoneID($0) }
             request.inPages = true
+            request.knowsLinks = true
             let reply = try await self.request { [request] _ in .fetchKeys(request) }
             guard case .fetchKeys(let answer) = reply.answer, answer.zones.count <= zoneIDs.count,
                 zoneIDs.isEmpty || !answer.zones.isEmpty
@@ -50,7 +51,7 @@ extension CloudDatabase {
     /// The same for reading or writing values there.
     ///
     /// The keys of a zone that others share come wrapped with this account's key. So the account gets one first.
-    private func usableKeys(of zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> ServerKeys {
+    func usableKeys(of zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> ServerKeys {
         let found = try await serverKeys(of: zoneIDs)
         guard scope == .shared, found.account.mode == .escrowed, found.account.id.isEmpty else { return found }
         _ = try await accountSecret(found.account)
@@ -58,7 +59,7 @@ extension CloudDatabase {
     }
 
     /// Under which name a key is kept on this device.
-    private func keyName() async throws(CKError) -> String {
+    func keyName() async throws(CKError) -> String {
         let user = try await identify()
         guard !user.isEmpty else { throw CKError.noAccount }
         return "\(keys.container) \(keys.environment.rawValue) \(user)"
@@ -68,13 +69,20 @@ extension CloudDatabase {
 
     /// Fetches the keys of zones into the ring.
     ///
-    /// - Returns: the zones whose keys cannot be had. All of them, if this device does not have the account's key.
+    /// - Returns: the zones whose keys cannot be had. All of them, if this device does not have the account's key, but for keys
+    ///   from links.
     /// - Throws: what concerns no zone in particular.
     func fetchKeys(of zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> [CKRecordZone.ID: CKError] {
-        let found = try await usableKeys(of: zoneIDs)
-        let account = try keys.take(found.account, name: try await keyName())
+        var found = try await usableKeys(of: zoneIDs)
+        let name = try await keyName()
+        let linked = try takeLinked(from: &found, name: name)
+        let account = try keys.take(found.account, name: name)
         var failures: [CKRecordZone.ID: CKError] = [:]
         for zoneID in zoneIDs {
+            if let linked = linked[zoneID] {
+                if !linked.hasAll { failures[zoneID] = Self.linkMissing }
+                continue
+            }
             switch found.zones[zoneID] {
             case .success(let wrapped):
                 if let account {
@@ -107,7 +115,16 @@ extension CloudDatabase {
             }
         }
         guard !unknown.isEmpty else { return secrets }
-        let found = try await usableKeys(of: unknown)
+        var found = try await usableKeys(of: unknown)
+        for (zoneID, linked) in try takeLinked(from: &found, name: try await keyName()) {
+            if let newest = linked.newest {
+                secrets[zoneID] = .success(newest)
+            } else {
+                secrets[zoneID] = .failure(Self.linkMissing)
+            }
+        }
+        unknown.removeAll { secrets[$0] != nil }
+        guard !unknown.isEmpty else { return secrets }
         let account = try await accountSecret(found.account)
         for zoneID in unknown {
             switch found.zones[zoneID] {
@@ -177,7 +194,7 @@ extension CloudDatabase {
     ///
     /// - Returns: the zone's keys, as they are now.
     private func saveZoneSecret(
-        after newest: WireZoneKey?, of zoneID: CKRecordZone.ID, _ account: AccountSecret
+        after newest: WireZoneKey?, of zoneID: CKRecordZone.ID, _ account: AccountSecret, retiresOlder: Bool = false
     ) async throws(CKError) -> [WireZoneKey] {
         let secret = ZoneSecret.random()
         var request = WireSaveZoneKey()
@@ -187,6 +204,7 @@ extension CloudDatabase {
         request.key.accountKeyID = account.id
         request.key.wrapped = account.wrap(secret, container: keys.container, zoneName: zoneID.zoneName)
         if let newest { request.newestID = newest.id }
+        request.retiresOlder = retiresOlder
         guard case .saveZoneKey(let answer) = try await self.request({ [request] _ in .saveZoneKey(request) }).answer
         else { throw Self.wrongAnswer(to: .saveZoneKey) }
         return answer.keys.keys
@@ -199,7 +217,7 @@ extension CloudDatabase {
         let found = try await serverKeys(of: [zoneID])
         let account = try await accountSecret(found.account)
         guard let wrapped = try found.zones[zoneID]?.get() else { throw Self.wrongAnswer(to: .fetchKeys) }
-        let now = try await saveZoneSecret(after: wrapped.last, of: zoneID, account)
+        let now = try await saveZoneSecret(after: wrapped.last, of: zoneID, account, retiresOlder: true)
         // Another device that was faster has done the same.
         keys.adopt(now, of: zoneID, with: account)
     }

@@ -83,6 +83,24 @@ package final class KeyRing: Sendable {
         }
     }
 
+    /// Takes over keys of a zone that a link has brought, whose ids the server tells, oldest first. A key that is here already
+    /// stays.
+    ///
+    /// - Returns: the newest, if it is here; and whether all are.
+    func adopt(
+        _ ids: [[UInt8]], of zoneID: CKRecordZone.ID, from link: ZoneLinkKeys?
+    ) -> (newest: ZoneSecret?, hasAll: Bool) {
+        state.withLock { state in
+            for id in ids {
+                let place = Place(zoneID: zoneID, id: id)
+                if state.secrets[place] == nil { state.secrets[place] = link?.secret(id) }
+            }
+            let newest = ids.last.flatMap { state.secrets[Place(zoneID: zoneID, id: $0)] }
+            state.newest[zoneID] = newest
+            return (newest, ids.allSatisfy { state.secrets[Place(zoneID: zoneID, id: $0)] != nil })
+        }
+    }
+
     // MARK: The account
 
     /// The account's key, by what the server says of it.
@@ -137,7 +155,7 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// The account's key has come to this device.
+    /// The account's key, or keys of a zone, have come to this device.
     func imported() {
         let observers = state.withLock { state in
             // What could not be opened before, can be now.

@@ -25,6 +25,8 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
         package var ownerIdentity: CKUserIdentity
         /// The link by which the metadata was requested.
         package var link = ""
+        /// The keys that came in the URL's fragment.
+        var keys: ZoneLinkKeys?
     }
 
     private let content: Content
@@ -71,6 +73,9 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
     /// The link by which a server finds the share; nil if it is not known.
     var link: String? { content.link.isEmpty ? share.url.flatMap(ShareURLs.link) : content.link }
 
+    /// Keys of the zone's encrypted values, if the URL had some.
+    var keys: ZoneLinkKeys? { content.keys }
+
     // MARK: NSSecureCoding, NSCopying
 
     /// The name of the class in archives, which never changes.
@@ -96,11 +101,12 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
             participantRole: CKShare.ParticipantRole(rawValue: number("Role")) ?? .unknown,
             participantStatus: CKShare.ParticipantAcceptanceStatus(rawValue: number("Status")) ?? .unknown,
             participantPermission: CKShare.ParticipantPermission(rawValue: number("Permission")) ?? .unknown,
-            ownerIdentity: owner, link: coder.optionalString(forKey: "Link") ?? "")
+            ownerIdentity: owner, link: coder.optionalString(forKey: "Link") ?? "",
+            keys: coder.optionalString(forKey: "Keys").flatMap { try? ZoneLinkKeys(fragment: $0) })
         super.init()
     }
 
-    /// Writes all of it.
+    /// Writes all of it, also keys from the URL. So keep such an archive as secret as the URL.
     public func encode(with coder: NSCoder) {
         coder.encode(string: containerIdentifier, forKey: "ContainerIdentifier")
         coder.encode(share, forKey: "Share")
@@ -108,6 +114,7 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
         if let hierarchicalRootRecordID { coder.encode(hierarchicalRootRecordID, forKey: "RootRecordID") }
         if let rootRecord { coder.encode(rootRecord, forKey: "RootRecord") }
         coder.encode(string: content.link, forKey: "Link")
+        if let keys { coder.encode(string: keys.fragment, forKey: "Keys") }
         coder.encode(Int64(participantRole.rawValue), forKey: "Role")
         coder.encode(Int64(participantStatus.rawValue), forKey: "Status")
         coder.encode(Int64(participantPermission.rawValue), forKey: "Permission")

@@ -32,16 +32,23 @@ extension CloudDatabase {
         of urls: [URL], roots: MetadataRoots = .none
     ) async throws(CKError) -> [URL: Result<CKShare.Metadata, CKError>] {
         var results: [URL: Result<CKShare.Metadata, CKError>] = [:]
-        var links: [URL: String] = [:]
+        var links: [URL: (link: String, keys: ZoneLinkKeys?)] = [:]
         for url in urls {
-            links[url] = ShareURLs.link(in: url)
-            if links[url] == nil { results[url] = .failure(Self.noShare) }
+            guard let link = ShareURLs.link(in: url) else {
+                results[url] = .failure(Self.noShare)
+                continue
+            }
+            do throws(CKError) {
+                links[url] = (link, try ZoneLinkKeys(in: url))
+            } catch {
+                results[url] = .failure(error)
+            }
         }
-        let found = try await answers(about: urls.compactMap { links[$0] }, to: .fetchShareMetadata) {
+        let found = try await answers(about: urls.compactMap { links[$0]?.link }, to: .fetchShareMetadata) {
             part throws(CKError) in try await fetchMetadata(of: part, roots)
         }
-        for (url, link) in links {
-            if let answer = found[link] { results[url] = metadata(answer, of: link, .fetchShareMetadata) }
+        for (url, (link, keys)) in links {
+            if let answer = found[link] { results[url] = metadata(answer, of: link, keys, .fetchShareMetadata) }
         }
         return results
     }
@@ -68,10 +75,12 @@ extension CloudDatabase {
         _ metadatas: [CKShare.Metadata]
     ) async throws(CKError) -> [CKShare.Metadata: Result<CKShare, CKError>] {
         var results: [CKShare.Metadata: Result<CKShare, CKError>] = [:]
+        // Before they are accepted: an engine may hear of the zone at once.
+        try await keepLinkKeys(of: metadatas)
         for (asked, outcome) in try await answer(metadatas, declining: false) {
             switch outcome {
             case .success((let link, let answer)):
-                results[asked] = metadata(answer, of: link, .acceptShares).map { $0.share }
+                results[asked] = metadata(answer, of: link, nil, .acceptShares).map { $0.share }
             case .failure(let error): results[asked] = .failure(error)
             }
         }
@@ -152,7 +161,7 @@ extension CloudDatabase {
     }
 
     private func metadata(
-        _ answer: ShareAnswer, of link: String, _ request: WireRequestKind
+        _ answer: ShareAnswer, of link: String, _ linkKeys: ZoneLinkKeys?, _ request: WireRequestKind
     ) -> Result<CKShare.Metadata, CKError> {
         switch answer.result.result {
         case .metadata(let wire):
@@ -171,7 +180,7 @@ extension CloudDatabase {
                         participantRole: CKShare.ParticipantRole(wire.role),
                         participantStatus: CKShare.ParticipantAcceptanceStatus(wire.status),
                         participantPermission: CKShare.ParticipantPermission(wire.permission),
-                        ownerIdentity: CKUserIdentity(wire.owner), link: link)))
+                        ownerIdentity: CKUserIdentity(wire.owner), link: link, keys: linkKeys)))
         case .failure(let failure):
             return .failure(CKError(failure, to: answer.request))
         case nil:

@@ -74,13 +74,21 @@ extension CloudService {
 
     /// Adds a key to a zone, if the zone's newest key is the one that the device knows.
     ///
-    /// - Parameter newest: nil if the device knows of no key.
+    /// - Parameters:
+    ///   - newest: nil if the device knows of no key.
+    ///   - retiringOlder: whether nothing more is encrypted with the older keys, if this one is the newest then.
     /// - Returns: the zone's current keys, oldest first, with or without the new one. `zoneNameInvalid` for a name that
     ///   no zone can have.
     package func saveZoneKey(
-        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, retiringOlder: Bool = false
     ) async -> Result<[WrappedZoneKey], FailureReason> {
-        await saveZoneKey(key, in: zone, after: newest, atMost: limits.zoneKeysMax, else: .tooManyZoneKeys)
+        let saved = await saveZoneKey(key, in: zone, after: newest, atMost: limits.zoneKeysMax, else: .tooManyZoneKeys)
+        guard retiringOlder, case .success(let keys) = saved, keys.last?.id == key.id else { return saved }
+        // NB: two transactions. If the second one fails, the device is told so, and its next key retires this one as well.
+        return await retry.run { () async throws(StorageError) in
+            try await storage.retireZoneKeys(in: zone, before: key.id)
+            return saved
+        }
     }
 
     /// The same for somebody who may add keys to a zone only while it has fewer than so many.

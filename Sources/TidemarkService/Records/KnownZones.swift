@@ -209,7 +209,8 @@ private struct KnownZone {
     private var records: [String: RecordState] = [:]
     /// By life of a device.
     private var memories: [DeviceID: RequestMemory] = [:]
-    /// Some of the zone's keys. Others may have been added since, but none is removed while the zone lives.
+    /// Some of the zone's keys with which values may be saved. Others may have been added since. If some are retired, the write
+    /// number goes on, and this zone is not known any more.
     private var zoneKeyIDs: Set<[UInt8]> = []
     private(set) var byteCount = 0
 

@@ -12,11 +12,12 @@ extension CloudService {
     /// - Parameters:
     ///   - caller: the user's access.
     ///   - container: the container's identifier.
-    /// - Returns: a zone is `zoneNotFound` without access (I-5). It is `keysUnavailable` if this server can never open its
-    ///   keys, or never wrap them. A failure that may pass fails the whole request instead, because a device gives up values
+    ///   - knowsLinks: whether the device may have keys from links.
+    /// - Returns: a zone is `zoneNotFound` without access (I-5). If this server can never open its keys, or never wrap them, it
+    ///   is `keysUnavailable`, or has the ids of its keys alone for whoever knows links. A failure that may pass fails the whole request instead, because a device gives up values
     ///   whose keys are unavailable.
     package func sharedKeys(
-        zones: [ZoneKey], by caller: RecordAccess, in container: String
+        zones: [ZoneKey], by caller: RecordAccess, in container: String, knowsLinks: Bool = false
     ) async -> Result<(account: AccountKey, zones: [Result<[WrappedZoneKey], FailureReason>]), FailureReason> {
         guard zones.count <= limits.keyZonesMax else { return .failure(.tooManyItems) }
         guard let user = caller.user else { return .failure(.notAuthenticated) }
@@ -41,7 +42,8 @@ extension CloudService {
                         let ownersKey = read.sharing.flatMap { owners[$0.owner] ?? nil }
                         let rewrapping = Rewrapping(
                             from: ownersKey, to: account, zoneName: zone.name, container: container)
-                        return rewrapping.map { .success($0.all(keys)) } ?? .failure(.keysUnavailable)
+                        if let rewrapping { return .success(rewrapping.all(keys)) }
+                        return knowsLinks ? .success(keys.map(\.idAlone)) : .failure(.keysUnavailable)
                     }
                 }
                 return (account: account, zones: all)

@@ -481,6 +481,10 @@ package protocol Storage: AnyObject, Sendable {
         now: Timestamp
     ) async throws(StorageError) -> ZoneKeysRead
 
+    /// From now on no save may have values under the keys of the living zone that are older than this one. What servers
+    /// know of the zone is outdated. Does nothing if the zone has no such key.
+    func retireZoneKeys(in zone: ZoneKey, before id: [UInt8]) async throws(StorageError)
+
     // MARK: Between servers
 
     /// Notifies every server, including this one if it listens. A hint: it may be lost (I-4).

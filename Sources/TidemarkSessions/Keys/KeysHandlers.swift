@@ -16,7 +16,8 @@ extension RequestRouter {
         let found =
             viewpoint.access.scope == .shared
             ? try await service.sharedKeys(
-                zones: zones, by: viewpoint.access, in: context.member.container.identifier
+                zones: zones, by: viewpoint.access, in: context.member.container.identifier,
+                knowsLinks: request.knowsLinks
             ).orRefusal() : try await service.keys(of: try viewpoint.keyHolder, zones: zones).orRefusal()
         context.note(Self.firstFailure(in: found.zones, of: keys))
         let answer = WireFetchKeysAnswer(found.account, found.zones, of: keys)
@@ -57,13 +58,18 @@ extension RequestRouter {
         viewpoint = try await knowingOwners(of: CollectionOfOne(request.zone), for: viewpoint, context.member)
         let zone = try viewpoint.requiredZoneKey(of: request.zone)
         let newest = request.newestID.isEmpty ? nil : request.newestID
+        if request.retiresOlder, viewpoint.access.scope == .shared {
+            throw Refusal(.requestInvalid, "Only the zone's owner retires older keys, in the private database.")
+        }
         let keys =
             viewpoint.access.scope == .shared
             ? try await service.saveSharedZoneKey(
                 WrappedZoneKey(request.key), in: zone, after: newest, by: viewpoint.access,
                 in: context.member.container.identifier
             ).orRefusal()
-            : try await service.saveZoneKey(WrappedZoneKey(request.key), in: zone, after: newest).orRefusal()
+            : try await service.saveZoneKey(
+                WrappedZoneKey(request.key), in: zone, after: newest, retiringOlder: request.retiresOlder
+            ).orRefusal()
         var answer = WireSaveZoneKeyAnswer()
         answer.keys = WireZoneKeys(keys)
         return ServerMessage.answer(context.id, .saveZoneKey(answer))

@@ -5,7 +5,7 @@ internal import TidemarkPostgres
 
 /// The SQL of keys. A save without encrypted values runs none of it.
 struct KeyStatements: Sendable {
-    /// The ids of zones' keys. The first column is the index in the list.
+    /// The ids of zones' keys with which values may be saved. The first column is the index in the list.
     let readZoneKeyIDs = DeclaredStatement<[ZoneKey], (ordinal: Int, id: [UInt8])>(
         .read, "read_zone_key_ids",
         """
@@ -13,7 +13,8 @@ struct KeyStatements: Sendable {
           FROM unnest(\(\.self, \.database), \(\.self, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
          CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
          CROSS JOIN LATERAL (
-               SELECT id FROM zone_key WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
+               SELECT id FROM zone_key
+                WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id AND NOT is_retired
                 ORDER BY database_id, zone_id, number) AS y
         """
     ) { row throws(PostgresError) in
@@ -61,6 +62,28 @@ struct KeyStatements: Sendable {
            AND coalesce(y.number - w.number + 1, 0) < \(\.countMax)::bigint
            AND (y.number IS NULL OR \(SharingStatements.rowCount(ofOwnerOf: "k.database_id")) < \(\.rowsMax)::bigint)
             ON CONFLICT DO NOTHING
+        """)
+
+    /// Retires the keys of a zone that are older than one of them. The zone's write number goes on, so no server decides by keys
+    /// that it knew before. The number is changed first: a save that has the zone's lock is waited for.
+    let retireZoneKeys = DeclaredStatement<(zone: ZoneKey, id: [UInt8]), Void>(
+        .write, "retire_zone_keys",
+        """
+        WITH moved AS (
+            UPDATE zone SET write_number = zone.write_number + 1
+              FROM (SELECT k.database_id, z.id, y.number
+                      FROM (SELECT \(\.zone.database) AS database_id, \(\.zone.name) AS zone_name) AS k
+                     CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+                     CROSS JOIN LATERAL (
+                           SELECT number FROM zone_key
+                            WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id AND id = \(\.id)
+                            ORDER BY database_id, zone_id, number LIMIT 1) AS y) AS i
+             WHERE zone.database_id = i.database_id AND zone.id = i.id
+            RETURNING i.database_id, i.id, i.number)
+        UPDATE zone_key AS o SET is_retired = true
+          FROM moved
+         WHERE o.database_id = moved.database_id AND o.zone_id = moved.id AND o.number < moved.number
+           AND NOT o.is_retired
         """)
 
     /// Saves a key as the oldest of a zone that has keys. The numbers of keys go on below 1, without a gap.

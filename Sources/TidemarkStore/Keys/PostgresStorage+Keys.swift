@@ -73,6 +73,10 @@ extension PostgresStorage {
         return try await withRemovals(Self.zoneKeys(keys.rows, ofFirst: 1), [zone])[0]
     }
 
+    package func retireZoneKeys(in zone: ZoneKey, before id: [UInt8]) async throws(StorageError) {
+        _ = try await writeRepeatably(sql.keys.retireZoneKeys((zone, id)))
+    }
+
     /// The keys of the first zones of the list. Rows of others are left out.
     private static func zoneKeys(
         _ rows: [(ordinal: Int, key: WrappedZoneKey?)], ofFirst count: Int

@@ -215,5 +215,9 @@ package enum Migrations {
             "0048_limit_connections", "abe40ba94e7136d3fe632728b789f4fedd2c00b43b9f9b24ce267ddab8f3c123",
             PackageResources._048_limit_connections_sql
         ),
+        (
+            "0050_retire_zone_keys", "ac913e42457df0a7c686b30734e3e07781c44e9270d2b616a56535db21269c90",
+            PackageResources._050_retire_zone_keys_sql
+        ),
     ]
 }

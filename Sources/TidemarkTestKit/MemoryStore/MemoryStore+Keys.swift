@@ -56,6 +56,16 @@ extension MemoryStore {
             return tables.zoneKeys(of: zone)
         }
     }
+
+    package func retireZoneKeys(in zone: ZoneKey, before id: [UInt8]) async throws(StorageError) {
+        try await call { tables in
+            guard let living = tables.livingZone(zone), let keys = tables.zoneKeys[living],
+                let place = keys.firstIndex(where: { $0.id == id })
+            else { return }
+            tables.retiredKeyIDs[living, default: []].formUnion(keys[..<place].map(\.id))
+            tables.zones[living]?.keysWereRetired()
+        }
+    }
 }
 
 extension MemoryTables {

@@ -103,6 +103,8 @@ struct MemoryTables {
     /// Here the mode of an account that has a key is stored with its users.
     var accountKeys: [UserID: StoredAccountKey] = [:]
     var zoneKeys: [ZoneID: [WrappedZoneKey]] = [:]
+    /// Of these no save may have values.
+    var retiredKeyIDs: [ZoneID: Set<[UInt8]>] = [:]
     var masterKeyCheck: [UInt8]?
     /// The shares of living zones that have, or had, some.
     var sharing: [ZoneID: ZoneSharing] = [:]
@@ -200,7 +202,9 @@ struct MemoryTables {
         var snapshot = zone.snapshot(read)
         snapshot.schema = schemaStamp(of: read.key.database)
         snapshot.memoryEpoch = memoryEpoch
-        if read.needsZoneKeys { snapshot.zoneKeyIDs = Set((zoneKeys[id] ?? []).map(\.id)) }
+        if read.needsZoneKeys {
+            snapshot.zoneKeyIDs = Set((zoneKeys[id] ?? []).map(\.id)).subtracting(retiredKeyIDs[id] ?? [])
+        }
         snapshot.assets = Set(
             read.assets.filter { assets[AssetKey(database: read.key.database, content: $0)] != nil })
         for claimant in read.assetClaimants {
@@ -384,7 +388,7 @@ struct MemoryTables {
         guard let zone = zones[id], zone.state.removal == nil else { return }
         zones[id]?.end(reason)
         databases[zone.state.key.database]?.clientTokens.forget(id)
-        (zoneKeys[id], sharing[id]) = (nil, nil)
+        (zoneKeys[id], retiredKeyIDs[id], sharing[id]) = (nil, nil, nil)
         rootSecrets[id] = nil
         shareRecords.forget(id)
         observe(.zoneEnded(zone.state))

@@ -194,6 +194,9 @@ struct MemoryZone {
         state.oldestTokenNumber = max(state.oldestTokenNumber, gone.map(\.changeNumber).max() ?? 0)
     }
 
+    /// What servers know of the zone's keys is outdated.
+    mutating func keysWereRetired() { writeNumber += 1 }
+
     /// Tokens from before a change expire.
     mutating func expireTokens(before number: ChangeNumber) {
         state.oldestTokenNumber = max(state.oldestTokenNumber, number)

@@ -13,6 +13,10 @@ package struct WireFetchKeys: WireMessage {
     /// Whether the client asks again for the zones that an answer leaves out. Older clients do not: if the keys
     /// do not fit into one answer, they get LIMIT_EXCEEDED.
     package var inPages = false
+    /// Whether the client may have keys from links. Then the keys of a zone of another that the server cannot
+    /// hand on, because an account is END_TO_END, come as their ids alone. Older clients do not: they get a failure for
+    /// such a zone.
+    package var knowsLinks = false
 
     @usableFromInline package init() {}
 }
@@ -27,7 +31,8 @@ extension WireFetchKeys {
             case 8: self.database = try reader.choice()
             case 18: try reader.append(to: &self.zones, atMost: 104)
             case 24: self.inPages = try reader.flag()
-            default: try reader.skip(tag, known: 0xE)
+            case 32: self.knowsLinks = try reader.flag()
+            default: try reader.skip(tag, known: 0x1E)
             }
         }
     }
@@ -43,6 +48,9 @@ extension WireFetchKeys {
         }
         if inPages {
             size += 1 + WireSize.flag(inPages)
+        }
+        if knowsLinks {
+            size += 1 + WireSize.flag(knowsLinks)
         }
         return size
     }
@@ -60,6 +68,10 @@ extension WireFetchKeys {
         if inPages {
             writer.number(24)
             writer.flag(inPages)
+        }
+        if knowsLinks {
+            writer.number(32)
+            writer.flag(knowsLinks)
         }
     }
 }
@@ -296,7 +308,7 @@ extension WireZoneKeys {
 package struct WireZoneKey: WireMessage {
     /// 16 random bytes.
     package var id: [UInt8] = []
-    /// The id of the account key that wraps it.
+    /// The id of the account key that wraps it. Empty, as `wrapped`, for a key that the server cannot hand on.
     package var accountKeyID: [UInt8] = []
     /// A nonce of 12 random bytes, then the key encrypted with AES-256-GCM: 32 bytes and the tag of 16. The additional
     /// authenticated data, written as for values, are: "tidemark zone key 1", the container's identifier, the zone's
@@ -463,6 +475,9 @@ package struct WireSaveZoneKey: WireMessage {
     private var presentKey: WireZoneKey?
     /// The id of the newest key that the device knows. Empty: the zone has none.
     package var newestID: [UInt8] = []
+    /// Whether nothing more is encrypted with the older keys from now on. In the private database alone. Older
+    /// servers do not know it, and go on to accept such values.
+    package var retiresOlder = false
 
     @usableFromInline package init() {}
 }
@@ -484,7 +499,8 @@ extension WireSaveZoneKey {
                 try reader.read(&value)
                 self.presentKey = value
             case 34: self.newestID = try reader.content(atMost: 1_024)
-            default: try reader.skip(tag, known: 0x1E)
+            case 40: self.retiresOlder = try reader.flag()
+            default: try reader.skip(tag, known: 0x3E)
             }
         }
     }
@@ -503,6 +519,9 @@ extension WireSaveZoneKey {
         }
         if !newestID.isEmpty {
             size += 1 + WireSize.content(newestID)
+        }
+        if retiresOlder {
+            size += 1 + WireSize.flag(retiresOlder)
         }
         return size
     }
@@ -524,6 +543,10 @@ extension WireSaveZoneKey {
         if !newestID.isEmpty {
             writer.number(34)
             writer.content(newestID)
+        }
+        if retiresOlder {
+            writer.number(40)
+            writer.flag(retiresOlder)
         }
     }
 }

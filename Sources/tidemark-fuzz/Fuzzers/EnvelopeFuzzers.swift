@@ -201,6 +201,7 @@ private enum EnvelopeSeeds {
             $0.fetchKeys.database = .private
             $0.fetchKeys.zones = [zone("notes")]
             $0.fetchKeys.inPages = true
+            $0.fetchKeys.knowsLinks = true
         },
         client {
             $0.saveAccountKey.account.mode = .escrowed
@@ -213,6 +214,7 @@ private enum EnvelopeSeeds {
             $0.saveZoneKey.key.id = [UInt8](repeating: 3, count: 16)
             $0.saveZoneKey.key.accountKeyID = [UInt8](repeating: 1, count: 16)
             $0.saveZoneKey.key.wrapped = [UInt8](repeating: 4, count: 60)
+            $0.saveZoneKey.retiresOlder = true
         },
         client {
             $0.fetchShareMetadata.links = ["00112233445566778899aabbccddeeff", "no link"]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CloudKit
+import Foundation
 import Testing
 
 /// `encryptedValues` in a zone of two accounts, on TestKit and on a real server.
@@ -124,5 +125,42 @@ import Testing
                 "p done", "t serverRejectedRequest", "records cloudkit.zoneshare= o=1 p=2",
                 "sent records u= serverRejectedRequest", "alice's", "text=2",
             ])
+    }
+
+    @Test(arguments: ["alice", "bob"])
+    func `R-858, R-967, R-968: by a URL with keys encrypted values open for both, until the owner changes the key`(
+        endToEnd: String
+    ) async throws {
+        let seen = try await Both.clouds { cloud in
+            try await cloud.encryptEndToEnd(endToEnd)
+            let (alice, bob) = (try await cloud.device(of: "alice"), try await cloud.device(of: "bob"))
+            let shared = bob.container.sharedCloudDatabase
+            _ = try await SharingConformanceTests.share(of: alice)
+            try await alice.database.save(Self.sealed("s", "alice's", in: Both.notes))
+            func url() async throws -> URL {
+                let id = CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: Both.notes)
+                let share = try #require(try await alice.database.record(for: id) as? CKShare)
+                return try await alice.container.urlWithKeys(of: share)
+            }
+            let zoneID = try await SharingConformanceTests.join(bob, try await url())
+            try await shared.save(Self.sealed("t", "bob's", in: zoneID))
+            let his = CKRecord.ID(recordName: "s", zoneID: zoneID)
+            var seen = [Self.secret(try await shared.record(for: his))]
+            seen.append(Self.secret(try await alice.database.record(for: Both.id("t"))))
+            func haveSameNumber() async throws -> String {
+                let mine = try await alice.container.safetyNumber(of: Both.notes)
+                let theirs = try await bob.container.safetyNumber(of: zoneID)
+                return "\(mine == theirs)"
+            }
+            seen.append(try await haveSameNumber())
+            try await alice.container.rotateEncryptionKey(of: Both.notes)
+            seen.append(await Both.code { _ = try await shared.save(Self.sealed("u", "late", in: zoneID)) })
+            _ = try await SharingConformanceTests.join(bob, try await url())
+            seen.append(await Both.code { _ = try await shared.save(Self.sealed("u", "new", in: zoneID)) })
+            seen.append(Self.secret(try await alice.database.record(for: Both.id("u"))))
+            seen.append(try await haveSameNumber())
+            return seen
+        }
+        #expect(seen == ["alice's", "bob's", "true", "serverRejectedRequest", "done", "new", "true"])
     }
 }

@@ -69,6 +69,15 @@ final class KeyWorld: Sendable {
     }
 
     var admin: AdminStore { AdminStore(storage) }
+
+    /// Another account, on the same server.
+    func join(_ name: String, _ mode: EncryptionMode = .escrowed, at site: KeySite) async throws -> KeySite {
+        guard let account = try await admin.createAccount(name) else { throw NeverHappened(description: name) }
+        if mode != .escrowed { _ = try await admin.setEncryptionMode(mode, of: account, resets: false) }
+        let credential = Credential.make()
+        _ = try await admin.issueCredential(hash: credential.hash, label: "test", expiresAt: nil, for: account)
+        return KeySite(port: site.port, token: credential.text, directory: site.directory)
+    }
     var masterKeyFile: String { "\(directory.path)/master.key" }
 
     /// Runs `body` with a server, and stops it.

@@ -478,6 +478,10 @@ final class PlantedStorage: Storage {
         try await base.saveZoneKey(key, in: zone, after: newest, atMost: countMax, rowsMax: rowsMax, now: now)
     }
 
+    func retireZoneKeys(in zone: ZoneKey, before id: [UInt8]) async throws(StorageError) {
+        try await base.retireZoneKeys(in: zone, before: id)
+    }
+
     func keepAsset(
         _ asset: AssetKey, from sender: UserID?, now: Timestamp, ifFull remove: @Sendable () async -> Void
     ) async throws(StorageError) -> Bool {

@@ -162,7 +162,15 @@ import TidemarkTestSupport
             // Bob's account has no key yet, so nobody can wrap one for it.
             _ = try await service.saveZoneKey(try wrapped(hers), in: fixture.key(), after: nil).get()
             #expect(try await keys() == .failure(.keysUnavailable))
+            let ids = try await service.sharedKeys(
+                zones: [fixture.key()], by: access, in: "iCloud.test", knowsLinks: true
+            ).get().zones
+            #expect(ids == [.success([WrappedZoneKey(id: id, accountKeyID: [], wrapped: [])])], "R-858: and no key")
             _ = try await service.saveAccountKey(his, of: bob.user).get()
+            let wrappedAll = try await service.sharedKeys(
+                zones: [fixture.key()], by: access, in: "iCloud.test", knowsLinks: true
+            ).get().zones[0].get()
+            #expect(try opened(wrappedAll, his) == [secret], "what can be handed on is handed on")
             let found = try await keys().get()
             #expect(try opened(found, his) == [secret] && found[0].accountKeyID == his.id)
             #expect(try opened(found, hers) == [nil])
@@ -183,6 +191,10 @@ import TidemarkTestSupport
 
             _ = await service.leaveZones([fixture.key()], for: bob.bearer)
             #expect(try await keys() == .failure(.zoneNotFound))
+            let gone = try await service.sharedKeys(
+                zones: [fixture.key()], by: access, in: "iCloud.test", knowsLinks: true
+            ).get().zones
+            #expect(gone == [.failure(.zoneNotFound)], "not even ids")
             #expect(
                 await service.saveSharedZoneKey(added, in: fixture.key(), after: id, by: access, in: "iCloud.test")
                     == .failure(.zoneNotFound))

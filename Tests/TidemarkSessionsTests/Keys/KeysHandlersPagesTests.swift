@@ -69,6 +69,28 @@ import TidemarkWire
         #expect(try page(client, []) == [])
     }
 
+    @Test func `R-967: older keys are retired in one's own database alone, where they can be read`() throws {
+        let client = try enter()
+        var request = WireSaveZoneKey()
+        request.zone = TestClient.zone("c")
+        request.newestID = [UInt8](repeating: 2, count: 16)
+        request.key.id = [UInt8](repeating: 7, count: 16)
+        request.key.accountKeyID = [UInt8](repeating: 9, count: 16)
+        request.key.wrapped = [UInt8](repeating: 9, count: 60)
+        request.retiresOlder = true
+        request.database = .shared
+        request.zone.owner = "_somebody"
+        let refused = try client.ask(.saveZoneKey(request))
+        guard case .failure(let failure)? = refused else { throw SessionWorld.Unexpected(refused) }
+        #expect(failure.message.contains("Only the zone's owner"))
+        request.database = .private
+        request.zone = TestClient.zone("d")
+        request.newestID = [UInt8](repeating: 0, count: 16)
+        let answer = try client.ask(.saveZoneKey(request))
+        guard case .saveZoneKey(let saved)? = answer else { throw SessionWorld.Unexpected(answer) }
+        #expect(saved.keys.keys.map(\.id) == [[UInt8](repeating: 0, count: 16), request.key.id])
+    }
+
     @Test func `R-744: a client that knows no pages gets all keys, or limitExceeded`() throws {
         let client = try enter()
         let zones = ["a", "b", "c", "d"].map(TestClient.zone)

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkCrypto
+internal import TidemarkWire
+
+/// Keys of zones that a link brings, because no server can hand them on: an account is end-to-end encrypted.
+extension CloudDatabase {
+    /// The keys of one zone, as far as they are on this device.
+    typealias LinkedKeys = (newest: ZoneSecret?, hasAll: Bool)
+
+    /// Takes the zones whose keys the server does not have for this account from its answer, and their keys from this device.
+    /// In the private database there are none: a server cannot make a device forget how its own keys are wrapped.
+    ///
+    /// - Parameter name: under which the account's key is kept.
+    func takeLinked(
+        from found: inout ServerKeys, name: String
+    ) throws(CKError) -> [CKRecordZone.ID: LinkedKeys] {
+        guard scope == .shared else { return [:] }
+        var linked: [CKRecordZone.ID: LinkedKeys] = [:]
+        for (zoneID, result) in found.zones {
+            guard case .success(let wires) = result, !wires.isEmpty, wires.allSatisfy(\.wrapped.isEmpty) else {
+                continue
+            }
+            let kept = try keys.store.key(for: Self.linkName(of: zoneID, name)).flatMap(ZoneLinkKeys.init(bytes:))
+            linked[zoneID] = keys.adopt(wires.map(\.id), of: zoneID, from: kept)
+        }
+        for zoneID in linked.keys { found.zones[zoneID] = nil }
+        return linked
+    }
+
+    /// Keeps the keys that came in URLs on this device, beside those that it has. It keeps them before a share is accepted. Of a
+    /// share that is then refused they open nothing.
+    ///
+    /// - Throws: `internalError` if they cannot be written.
+    func keepLinkKeys(of metadatas: [CKShare.Metadata]) async throws(CKError) {
+        let linked = metadatas.filter { $0.keys != nil && $0.containerIdentifier == keys.container }
+        guard !linked.isEmpty else { return }
+        let name = try await keyName()
+        for metadata in linked {
+            guard let new = metadata.keys else { continue }
+            try keep(new, under: Self.linkName(of: metadata.share.recordID.zoneID, name))
+        }
+        keys.imported()
+    }
+
+    private func keep(_ new: ZoneLinkKeys, under name: String) throws(CKError) {
+        // Another process may keep some at the same time.
+        for _ in 0..<Self.keepTriesMax {
+            let stored = try keys.store.key(for: name)
+            let wanted = (stored.flatMap(ZoneLinkKeys.init(bytes:))?.adding(new) ?? new).bytes
+            if stored == wanted { return }
+            if stored == nil {
+                if try keys.store.keep(wanted, for: name) == wanted { return }
+            } else {
+                try keys.store.replace(stored, by: wanted, for: name)
+            }
+        }
+        throw CKError(.zoneBusy, message: "Other apps of this user change the file of keys. Try again.", retryAfter: 1)
+    }
+
+    private static let keepTriesMax = 10
+
+    /// The zone's name comes last, because it may have spaces.
+    private static func linkName(of zoneID: CKRecordZone.ID, _ name: String) -> String {
+        "link \(name) \(zoneID.ownerName) \(zoneID.zoneName)"
+    }
+
+    /// Of a zone whose keys neither the server nor this device has. As the server's, it lasts until a link is opened.
+    static let linkMissing = CKError(
+        .serverRejectedRequest,
+        message: "The server cannot read the keys of these encrypted values: an account is end-to-end encrypted. "
+            + "Ask for a URL with keys (CKContainer.urlWithKeys(of:for:)), and accept the share by it on this device.")
+
+    /// A URL of a share with the newest keys of its zone in the fragment. Makes a key if the zone has none.
+    func urlWithKeys(_ url: URL, of zoneID: CKRecordZone.ID) async throws(CKError) -> URL {
+        guard let newest = try await sealingSecrets(of: [zoneID])[zoneID]?.get() else {
+            throw Self.wrongAnswer(to: .fetchKeys)
+        }
+        // Older ones too, as far as this device can open them.
+        if let failure = try await fetchKeys(of: [zoneID])[zoneID] { throw failure }
+        let found = try await usableKeys(of: [zoneID])
+        guard let wires = try found.zones[zoneID]?.get() else { throw Self.wrongAnswer(to: .fetchKeys) }
+        var secrets = wires.compactMap { keys.secret($0.id, of: zoneID) }
+        if !secrets.contains(newest) { secrets.append(newest) }
+        var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
+        components?.fragment = ZoneLinkKeys(secrets.suffix(ZoneLinkKeys.urlCountMax))?.fragment
+        guard let complete = components?.url, complete.fragment != nil else { throw Self.noURL }
+        return complete
+    }
+
+    /// The number of the zone's newest key, by what the server says now. Makes a key if a zone of the private database has none.
+    func safetyNumber(of zoneID: CKRecordZone.ID) async throws(CKError) -> String {
+        // The server may tell of a newer key than the one that is in use here.
+        keys.forgetNewest(of: [zoneID])
+        guard let newest = try await sealingSecrets(of: [zoneID])[zoneID]?.get() else {
+            throw Self.wrongAnswer(to: .fetchKeys)
+        }
+        // Owner and participants call the owner differently. All know the record name.
+        let owner = zoneID.ownerName == CKCurrentUserDefaultName ? try await identify() : zoneID.ownerName
+        let place = [keys.container, owner, zoneID.zoneName].map { Array($0.utf8) }
+        return SafetyNumber.text(of: newest.key, parts: place + [newest.id])
+    }
+
+    static let noURL = CKError(
+        .invalidArguments,
+        message: "The share has no such URL. Save the share first, and take it as the server returns it.")
+}

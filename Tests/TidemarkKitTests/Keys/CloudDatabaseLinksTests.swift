@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkCrypto
+import TidemarkFields
+import TidemarkTestKit
+import TidemarkTestSupport
+import TidemarkWire
+
+@testable import TidemarkKit
+
+/// Keys that a link brings, on a server that has none of them.
+@Suite struct CloudDatabaseLinksTests {
+    private let scheduler = ManualScheduler()
+    private let server: ScriptedServer
+    private let store = MemoryKeyStore()
+    private let zoneID = CKRecordZone.ID(zoneName: "Plans for May", ownerName: "_bob")
+    private let container: CKContainer
+
+    init() {
+        server = ScriptedServer(scheduler)
+        container = CKContainer(
+            context: CloudContext(
+                containerIdentifier: "iCloud.test.\(UUID().uuidString)", token: "alice", transport: server,
+                scheduler: scheduler, engineScheduler: scheduler, keyStore: store))
+    }
+
+    /// The server tells the ids of the zone's keys alone. The account is end-to-end encrypted, and its key is elsewhere.
+    private func serve(_ secrets: [ZoneSecret]) {
+        let zone = WireZoneID.named("Plans for May", of: "_bob")
+        server.answer { envelope in
+            switch envelope.request {
+            case .fetchKeys(let request):
+                #expect(request.knowsLinks)
+                var answer = WireFetchKeysAnswer()
+                answer.account.mode = .endToEnd
+                answer.account.id = [UInt8](repeating: 1, count: 16)
+                answer.zones = request.zones.map { _ in
+                    var result = WireZoneKeysResult()
+                    result.keys.keys = secrets.map { secret in
+                        var key = WireZoneKey()
+                        key.id = secret.id
+                        return key
+                    }
+                    return result
+                }
+                return .fetchKeys(answer)
+            case .fetchShareMetadata(let request):
+                var answer = WireFetchShareMetadataAnswer()
+                answer.results = request.links.map { _ in Self.metadata(of: zone) }
+                return .fetchShareMetadata(answer)
+            case .acceptShares(let request):
+                var answer = WireAcceptSharesAnswer()
+                answer.results = request.links.map { _ in Self.metadata(of: zone) }
+                return .acceptShares(answer)
+            default: return nil
+            }
+        }
+    }
+
+    private static func metadata(of zone: WireZoneID) -> WireShareMetadataResult {
+        var result = WireShareMetadataResult()
+        result.metadata.zone = zone
+        result.metadata.share = .share(owner: "_bob", [.person(1, "", .accepted)], link: "L")
+        (result.metadata.role, result.metadata.status) = (.privateUser, .accepted)
+        result.metadata.permission = .readWrite
+        result.metadata.owner = .owner("_bob")
+        return result
+    }
+
+    private func url(_ secrets: [ZoneSecret]) throws -> URL {
+        let keys = try #require(ZoneLinkKeys(secrets))
+        return try #require(URL(string: "https://cloud.example.org/share/L#\(keys.fragment)"))
+    }
+
+    /// Accepts the share by a URL.
+    private func accept(_ url: URL) throws {
+        try scheduler.complete { [container] in
+            let metadata = try await container.shareMetadata(for: url)
+            try await container.accept(metadata)
+        }
+    }
+
+    /// The text of a note that is encrypted with that key, or the error's code.
+    private func read(_ secret: ZoneSecret) throws -> String {
+        let id = CKRecord.ID(recordName: "n", zoneID: zoneID)
+        let cipher = ValueCipher(container: container.containerIdentifier ?? "", recordID: id)
+        let fields = try cipher.seal(
+            try FieldMap([Field("text", .string("secret"), isEncrypted: true)]), with: secret, keys: .app)
+        let record = CKRecord(
+            recordID: id, recordType: "Note", fields: fields,
+            metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+        return try scheduler.complete { [container] in
+            let found = try await container.sharedCloudDatabase.cloud.unsealed([(id, .success(record))])
+            switch found.first?.result {
+            case .success(let record): return record.encryptedValues["text"] as? String ?? "none"
+            case .failure(let error): return "\(error.code)"
+            case nil: return "nothing"
+            }
+        }
+    }
+
+    private func sealing() throws -> Result<ZoneSecret, CKError>? {
+        try scheduler.complete { [container, zoneID] in
+            try await container.sharedCloudDatabase.cloud.sealingSecrets(of: [zoneID])[zoneID]
+        }
+    }
+
+    @Test func `R-858: keys of a link open and encrypt, and no request has anything of them`() throws {
+        let (old, new) = (ZoneSecret.random(), ZoneSecret.random())
+        serve([old, new])
+        #expect(try read(new) == "serverRejectedRequest")
+        #expect(try sealing()?.error?.code == .serverRejectedRequest)
+        let url = try url([old, new])
+        try accept(url)
+        #expect(try read(old) == "secret" && read(new) == "secret")
+        #expect(try sealing()?.get() == new, "the newest by what the server says")
+        let fragment = try #require(url.fragment)
+        for envelope in server.envelopes {
+            #expect(!"\(envelope)".contains(fragment))
+            switch envelope.request {
+            case .fetchShareMetadata(let request): #expect(request.links == ["L"])
+            case .acceptShares(let request): #expect(request.links == ["L"])
+            case .saveZoneKey, .saveAccountKey: Issue.record("a key was made")
+            default: break
+            }
+        }
+    }
+
+    @Test func `R-858: what a link has brought is there after a start, and for that zone alone`() throws {
+        let secret = ZoneSecret.random()
+        serve([secret])
+        try accept(try url([secret]))
+        let again = CKContainer(
+            context: CloudContext(
+                containerIdentifier: container.containerIdentifier ?? "", token: "alice", transport: server,
+                scheduler: scheduler, engineScheduler: scheduler, keyStore: store))
+        let other = CKRecordZone.ID(zoneName: "May", ownerName: "_bob Plans for")
+        let found = try scheduler.complete { [zoneID] in
+            try await again.sharedCloudDatabase.cloud.sealingSecrets(of: [zoneID, other])
+        }
+        #expect(try found[zoneID]?.get() == secret)
+        #expect(found[other]?.error?.code == .serverRejectedRequest)
+    }
+
+    @Test func `R-859: after a change of the key nothing is encrypted with the old one, until a new link is accepted`()
+        throws
+    {
+        let (old, new) = (ZoneSecret.random(), ZoneSecret.random())
+        serve([old])
+        try accept(try url([old]))
+        #expect(try sealing()?.get() == old)
+        serve([old, new])
+        // The key is not known here, so the ring asks. What it has stays readable.
+        #expect(try read(new) == "serverRejectedRequest")
+        #expect(try read(old) == "secret")
+        #expect(try sealing()?.error?.code == .serverRejectedRequest)
+        try accept(try url([old, new]))
+        #expect(try sealing()?.get() == new)
+        #expect(try read(new) == "secret")
+    }
+
+    @Test func `R-859: a forged link with a known key's id changes nothing`() throws {
+        let secret = ZoneSecret.random()
+        serve([secret])
+        try accept(try url([secret]))
+        #expect(try sealing()?.get() == secret)
+        try accept(try url([ZoneSecret(id: secret.id, key: ZoneSecret.random().key)]))
+        #expect(try sealing()?.get() == secret)
+        #expect(try read(secret) == "secret")
+    }
+
+    /// The number, or the error's code.
+    private func number(of zoneID: CKRecordZone.ID) throws -> String {
+        try scheduler.complete { [container] in
+            do {
+                return try await container.safetyNumber(of: zoneID)
+            } catch let error as CKError {
+                return "\(error.code)"
+            }
+        }
+    }
+
+    @Test func `R-968: whoever encrypts with another key than the owner has another safety number`() throws {
+        let (old, new) = (ZoneSecret.random(), ZoneSecret.random())
+        func owners(_ secret: ZoneSecret) -> String {
+            let place = [container.containerIdentifier ?? "", "_bob", "Plans for May"].map { Array($0.utf8) }
+            return SafetyNumber.text(of: secret.key, parts: place + [secret.id])
+        }
+        serve([old])
+        #expect(try number(of: zoneID) == "serverRejectedRequest", "no key, no number")
+        try accept(try url([old]))
+        #expect(try number(of: zoneID) == owners(old))
+        // The owner changes the key. As long as the server hides that, the numbers differ. When it tells, there is none.
+        #expect(try number(of: zoneID) != owners(new))
+        serve([old, new])
+        #expect(try number(of: zoneID) == "serverRejectedRequest")
+        // Somebody has exchanged the key in the new URL, under its id.
+        try accept(try url([old, ZoneSecret(id: new.id, key: ZoneSecret.random().key)]))
+        let forged = try number(of: zoneID)
+        #expect(forged != owners(new) && forged.split(separator: " ").count == 12)
+        // The other way round: a server names the old key as the newest.
+        serve([new, old])
+        #expect(try number(of: zoneID) == owners(old))
+    }
+
+    @Test func `R-858: a URL whose keys were cut off accepts nothing, and the server is not asked`() throws {
+        let secret = ZoneSecret.random()
+        serve([secret])
+        let cut = try #require(URL(string: String(try url([secret]).absoluteString.dropLast(3))))
+        let error = #expect(throws: CKError.self) { try accept(cut) }
+        #expect(error?.code == .invalidArguments)
+        #expect(!server.log.contains { $0.hasSuffix("fetchShareMetadata") })
+    }
+
+    @Test func `R-858: in the private database a server cannot say that keys come by links`() throws {
+        let secret = ZoneSecret.random()
+        serve([secret])
+        let own = CKRecordZone.ID(zoneName: "Plans for May")
+        let failures = try scheduler.complete { [container] in
+            try await container.privateCloudDatabase.cloud.fetchKeys(of: [own])
+        }
+        #expect(failures[own]?.code == .accountTemporarilyUnavailable, "the account's key is asked for")
+    }
+
+    @Test func `R-858: keys survive an archive of metadata, and its text does not show them`() throws {
+        let secret = ZoneSecret.random()
+        serve([secret])
+        let url = try url([secret])
+        let metadata = try scheduler.complete { [container] in try await container.shareMetadata(for: url) }
+        let data = try NSKeyedArchiver.archivedData(withRootObject: metadata, requiringSecureCoding: true)
+        let back = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKShare.Metadata.self, from: data)
+        #expect(back?.keys?.secrets == [secret])
+        #expect(!metadata.description.contains("keys1."))
+    }
+}
