@@ -77,7 +77,7 @@ final class ServerLoop: Sendable {
         let service = CloudService(
             storage: storage, assets: assets, escrow: escrow, scheduler: loop,
             limits: configuration.limits, writeSettings: configuration.writeSettings, sharedWrites: sharedWrites,
-            isTraced: configuration.requestTraces != nil, onMoved: outlet.moved)
+            isTraced: configuration.requestTraces != nil, firesQueries: true, onMoved: outlet.moved)
         var settings = SessionSettings(
             serverName: "tidemark/\(Server.version)", limits: configuration.limits, credentialHash: Credential.hash)
         settings.createsContainers = configuration.createsContainers

@@ -10,14 +10,20 @@ internal import TidemarkService
 final class NoticePoster: Sendable {
     private struct State {
         var waiting = WaitingNotices(countMax: NoticePoster.waitingMax)
+        var waitingQueries = WaitingLines<QueryNotice>(countMax: NoticePoster.waitingMax)
+        /// Databases of which a notice found no room. Others are told once that all of their subscriptions may have fired.
+        var lostQueries: Set<DatabaseID> = []
         var isPosting = false
         /// Notices that were posted and not yet received back. The store sends posts to every listener, including this
         /// server.
         var echoes: [ZoneNotice: Int] = [:]
+        var queryEchoes: [QueryNotice: Int] = [:]
     }
 
     /// Notices of one post. Bounded, because they are in one message.
     private static let noticesMax = 100
+    /// Of query subscriptions, which say more.
+    private static let queriesMax = 100
     /// While posts follow each other, the gap between them is this many times the delay of the first one. Each post
     /// wakes every server of the store, and delays saves under way.
     private static let slowing = 5
@@ -36,9 +42,11 @@ final class NoticePoster: Sendable {
         self.delay = delay
     }
 
-    func post(_ notices: [ZoneNotice]) {
+    func post(_ notices: [ZoneNotice], _ queries: [QueryNotice] = []) {
+        guard !notices.isEmpty || !queries.isEmpty else { return }
         let mustStart = state.withLock { state in
             for notice in notices { state.waiting.add(notice) }
+            for notice in queries where !state.waitingQueries.add(notice) { state.lostQueries.insert(notice.database) }
             defer { state.isPosting = true }
             return !state.isPosting
         }
@@ -50,40 +58,54 @@ final class NoticePoster: Sendable {
     /// If another server's notice equals one of ours, it is taken for ours. Then ours arrives later and takes its
     /// place.
     func others(_ heard: [ZoneNotice]) -> [ZoneNotice] {
-        state.withLock { state in
-            heard.filter { notice in
-                guard let count = state.echoes[notice] else { return true }
-                state.echoes[notice] = count > 1 ? count - 1 : nil
-                return false
-            }
+        state.withLock { Self.others(heard, &$0.echoes) }
+    }
+
+    func others(_ heard: [QueryNotice]) -> [QueryNotice] {
+        state.withLock { Self.others(heard, &$0.queryEchoes) }
+    }
+
+    private static func others<Notice: Hashable>(_ heard: [Notice], _ echoes: inout [Notice: Int]) -> [Notice] {
+        heard.filter { notice in
+            guard let count = echoes[notice] else { return true }
+            echoes[notice] = count > 1 ? count - 1 : nil
+            return false
         }
     }
 
     /// Echoes may have been lost: stop waiting for them.
     func forgetEchoes() {
-        state.withLock { $0.echoes = [:] }
+        state.withLock { ($0.echoes, $0.queryEchoes) = ([:], [:]) }
     }
 
     private func next(after delay: Duration) {
         _ = scheduler.schedule(after: delay) { [self] in
             scheduler.run { [self] in
-                let notices = take()
-                guard !notices.isEmpty else { return }
+                let (notices, queries, lost) = take()
+                guard !notices.isEmpty || !queries.isEmpty || !lost.isEmpty else { return }
                 // A failure is not repaired here: the other servers' sweep finds what they were not told (I-4).
-                if case .failure = await service.post(notices.map { .zone($0) }) { _ = others(notices) }
+                let all =
+                    notices.map { ServerNotice.zone($0) } + queries.map { ServerNotice.queryFired($0) }
+                    + lost.map { ServerNotice.queriesLost($0) }
+                if case .failure = await service.post(all) { _ = (others(notices), others(queries)) }
                 next(after: self.delay * Self.slowing)
             }
         }
     }
 
     /// Ends the posting when there is nothing left.
-    private func take() -> [ZoneNotice] {
+    private func take() -> (zones: [ZoneNotice], queries: [QueryNotice], lost: [DatabaseID]) {
         state.withLock { state in
             let taken = state.waiting.take(Self.noticesMax)
-            state.isPosting = !taken.isEmpty
+            let queries = state.waitingQueries.take(Self.queriesMax)
+            let lost = state.lostQueries.sorted()
+            state.lostQueries = []
+            state.isPosting = !taken.isEmpty || !queries.isEmpty || !lost.isEmpty
             if state.echoes.count > Self.waitingMax { state.echoes = [:] }
+            if state.queryEchoes.count > Self.waitingMax { state.queryEchoes = [:] }
             for notice in taken { state.echoes[notice, default: 0] += 1 }
-            return taken
+            for notice in queries { state.queryEchoes[notice, default: 0] += 1 }
+            return (taken, queries, lost)
         }
     }
 }

@@ -4,18 +4,28 @@ internal import DequeModule
 internal import TidemarkDomain
 internal import TidemarkService
 
+/// A notice of something in one database.
+protocol DatabaseNotice: Hashable {
+    var database: DatabaseID { get }
+}
+
+extension ZoneNotice: DatabaseNotice {}
+extension QueryNotice: DatabaseNotice {}
+
+typealias WaitingNotices = WaitingLines<ZoneNotice>
+
 /// Notices that wait to be posted: a line for each database, and whose turn it is. A pure value.
 ///
 /// One commit may change 64 zones, and a device may save in thousands. Such a database neither delays the notices of
 /// others nor takes their room.
-struct WaitingNotices {
+struct WaitingLines<Notice: DatabaseNotice> {
     private let countMax: Int
     /// None is empty.
-    private var lines: [DatabaseID: Deque<ZoneNotice>] = [:]
+    private var lines: [DatabaseID: Deque<Notice>] = [:]
     /// The databases of ``lines``. The first is next.
     private var turns: Deque<DatabaseID> = []
     /// All notices of ``lines``: each is posted once.
-    private var waiting: Set<ZoneNotice> = []
+    private var waiting: Set<Notice> = []
 
     /// - Parameter countMax: of all databases together. One may have a quarter, and never more than is still free. So those
     ///   that have most have equal parts, and there is always room for another.
@@ -26,17 +36,23 @@ struct WaitingNotices {
     var count: Int { waiting.count }
 
     /// Adds a notice behind those of its database. It is dropped if there is no room for it.
-    mutating func add(_ notice: ZoneNotice) {
+    ///
+    /// - Returns: whether it waits.
+    @discardableResult
+    mutating func add(_ notice: Notice) -> Bool {
         let database = notice.database
         let roomOfDatabase = min(countMax / 4, countMax - waiting.count)
-        guard (lines[database]?.count ?? 0) < roomOfDatabase, waiting.insert(notice).inserted else { return }
+        if waiting.contains(notice) { return true }
+        guard (lines[database]?.count ?? 0) < roomOfDatabase else { return false }
+        waiting.insert(notice)
         if lines[database] == nil { turns.append(database) }
         lines[database, default: []].append(notice)
+        return true
     }
 
     /// Removes and returns so many notices at the most. Databases take turns, notice by notice.
-    mutating func take(_ count: Int) -> [ZoneNotice] {
-        var taken: [ZoneNotice] = []
+    mutating func take(_ count: Int) -> [Notice] {
+        var taken: [Notice] = []
         while taken.count < count, let database = turns.popFirst() {
             guard let notice = lines[database]?.popFirst() else { continue }
             taken.append(notice)

@@ -215,5 +215,9 @@ package enum Migrations {
             "0048_limit_connections", "abe40ba94e7136d3fe632728b789f4fedd2c00b43b9f9b24ce267ddab8f3c123",
             PackageResources._048_limit_connections_sql
         ),
+        (
+            "0049_add_query_subscriptions", "3bd9b7747b723a757966485d8b0719869b2842aba4a883d43a22a992c74a00c1",
+            PackageResources._049_add_query_subscriptions_sql
+        ),
     ]
 }
