@@ -95,6 +95,9 @@ package struct Limits: Sendable, Equatable {
     /// Bytes of a subscription's notification info; a push that carries it stays small. More:
     /// `invalidArguments`.
     package var notificationInfoBytesMax = 4_096
+    /// Bytes of a query subscription's predicate, as the client sends it. A user's 250 then have at most 2 MiB of them in
+    /// each of the two forms that are kept. More: `queryTooLarge`.
+    package var subscriptionPredicateBytesMax = 8_192
 
     /// Record types and fields of one container's schema together. Servers keep the schema in memory. A save that would
     /// add more: `limitExceeded`.

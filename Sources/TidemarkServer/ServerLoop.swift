@@ -80,7 +80,7 @@ final class ServerLoop: Sendable {
         let service = CloudService(
             storage: storage, assets: assets, escrow: escrow, scheduler: loop,
             limits: configuration.limits, writeSettings: configuration.writeSettings, sharedWrites: sharedWrites,
-            isTraced: configuration.requestTraces != nil, onMoved: outlet.moved)
+            isTraced: configuration.requestTraces != nil, firesQueries: true, onMoved: outlet.moved)
         var settings = SessionSettings(
             serverName: "tidemark/\(Server.version)", limits: configuration.limits, credentialHash: Credential.hash)
         // NB: a server that notes no devices has no name. It answers no questions about them.

@@ -27,6 +27,8 @@ package final class CloudService: Sendable {
     let directory = ContainerDirectory()
     /// Told of what is written beside the two writers.
     let onMoved: @Sendable (ZonesMoved) -> Void
+    /// Nil: changes of this service fire no query subscriptions, as those of operators.
+    let queries: QueryEvaluation?
     /// Nil: this server stores no assets.
     let assets: (any AssetStore)?
     /// Nil: this server stores no account keys.
@@ -36,13 +38,15 @@ package final class CloudService: Sendable {
 
     /// - Parameters:
     ///   - isTraced: whether requests may be traced.
+    ///   - firesQueries: whether its changes fire query subscriptions.
     ///   - sharedWrites: what all services of the process share; nil if this is the only one.
     ///   - onMoved: called after each commit that changed something, once it is durable. It pushes to the devices that
     ///     are connected here and sends notices to other servers. It must not block.
     package init(
         storage: any Storage, assets: (any AssetStore)? = nil, escrow: (any KeyEscrow)? = nil,
         scheduler: any Scheduler, limits: Limits, writeSettings: WriteSettings = WriteSettings(),
-        sharedWrites: SharedWrites? = nil, isTraced: Bool = false, onMoved: @escaping @Sendable (ZonesMoved) -> Void
+        sharedWrites: SharedWrites? = nil, isTraced: Bool = false, firesQueries: Bool = false,
+        onMoved: @escaping @Sendable (ZonesMoved) -> Void
     ) {
         self.storage = storage
         self.assets = assets
@@ -53,9 +57,16 @@ package final class CloudService: Sendable {
         clockWatch = Mutex(ClockWatch(wallClock: scheduler.wallClockMilliseconds, steady: scheduler.now))
         self.sharedWrites = sharedWrites ?? SharedWrites(settings: writeSettings)
         schemas = SchemaCache(storage: storage, shared: self.sharedWrites)
+        // NB: no request waits for its reads, so they are not traced.
+        queries =
+            firesQueries
+            ? QueryEvaluation(
+                storage: storage, scheduler: scheduler, limits: limits, shared: self.sharedWrites, schemas: schemas,
+                retry: StorageRetry(scheduler: scheduler, policy: writeSettings.retry), onMoved: onMoved)
+            : nil
         writeCoordinator = WriteCoordinator(
             storage: storage, scheduler: scheduler, limits: limits, shared: self.sharedWrites, schemas: schemas,
-            onMoved: onMoved)
+            queries: queries, onMoved: onMoved)
         zonesWriter = ZonesWriter(
             storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings,
             shared: self.sharedWrites, onMoved: onMoved)

@@ -52,6 +52,12 @@ package final class ServiceMetrics: Sendable {
     let assetBytes = CounterFamily<Direction>(
         "tidemark_asset_bytes_total", "Bytes of assets that devices have sent (up) and fetched (down).")
 
+    let queryFirings = Counter(
+        "tidemark_query_firings_total", "Query subscriptions that changes of this server have fired.")
+    let queryChangesLost = Counter(
+        "tidemark_query_changes_lost_total",
+        "How often so many changes waited for query subscriptions that all of a database were told to look themselves.")
+
     private init() {}
 
     func count(_ known: Result<GroupDecision, CacheMiss>) {

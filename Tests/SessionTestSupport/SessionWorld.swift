@@ -23,6 +23,7 @@ package struct SessionWorld {
 
     package let scheduler = ManualScheduler()
     package let database: MemoryDatabase
+    private let firesQueries: Bool
     /// The first server's event loops.
     package let loops: [Server]
 
@@ -31,12 +32,16 @@ package struct SessionWorld {
 
     /// - Parameters:
     ///   - loopCount: event loops of the first server.
+    ///   - firesQueries: whether changes fire query subscriptions, of which the servers then read.
     ///   - change: to its settings.
-    package init(loopCount: Int = 1, _ change: (inout SessionSettings) -> Void = { _ in }) {
+    package init(
+        loopCount: Int = 1, firesQueries: Bool = false, _ change: (inout SessionSettings) -> Void = { _ in }
+    ) {
         database = MemoryDatabase(scheduler: scheduler)
+        self.firesQueries = firesQueries
         let sharedWrites = SharedWrites()
         loops = (0..<loopCount).map { [database, scheduler] _ in
-            Self.makeServer(on: database, scheduler, sharedWrites, change)
+            Self.makeServer(on: database, scheduler, sharedWrites, firesQueries, change)
         }
         SessionHub.unite(loops.map(\.hub))
         for loop in loops.dropFirst() { database.stopListening(loop.listener) }
@@ -45,12 +50,12 @@ package struct SessionWorld {
     }
 
     package func anotherServer(_ change: (inout SessionSettings) -> Void = { _ in }) -> Server {
-        Self.makeServer(on: database, scheduler, nil, change)
+        Self.makeServer(on: database, scheduler, nil, firesQueries, change)
     }
 
     private static func makeServer(
         on database: MemoryDatabase, _ scheduler: ManualScheduler, _ sharedWrites: SharedWrites?,
-        _ change: (inout SessionSettings) -> Void
+        _ firesQueries: Bool, _ change: (inout SessionSettings) -> Void
     ) -> Server {
         var settings = SessionSettings(serverName: "tidemark/test", limits: Limits()) { $0.reversed() }
         settings.createsContainers = true
@@ -61,7 +66,7 @@ package struct SessionWorld {
         let service = CloudService(
             storage: MemoryStore(database, faults: FaultPlan(at: faults.at)), assets: assets, scheduler: scheduler,
             limits: settings.limits, sharedWrites: sharedWrites, isTraced: settings.traces != nil,
-            onMoved: outlet.moved)
+            firesQueries: firesQueries, onMoved: outlet.moved)
         let hub = SessionHub(service: service, scheduler: scheduler, settings: settings)
         outlet.connect { hub.committed($0) }
         let listener = database.listen { hub.heard($0) }

@@ -42,12 +42,12 @@ struct ServiceFixture: Sendable {
     /// Another server on the same database, or what one of its event loops has.
     func server(
         faults: FaultPlan = FaultPlan(), settings: WriteSettings = WriteSettings(), limits: Limits = Limits(),
-        sharedWrites: SharedWrites? = nil,
+        sharedWrites: SharedWrites? = nil, firesQueries: Bool = false,
         onMoved: @escaping @Sendable (ZonesMoved) -> Void = { _ in }
     ) -> CloudService {
         CloudService(
             storage: MemoryStore(database, faults: faults), scheduler: scheduler, limits: limits,
-            writeSettings: settings, sharedWrites: sharedWrites, onMoved: onMoved)
+            writeSettings: settings, sharedWrites: sharedWrites, firesQueries: firesQueries, onMoved: onMoved)
     }
 
     func key(_ zone: String = "notes") -> ZoneKey {

@@ -23,3 +23,32 @@ extension Subscription.Kind {
         }
     }
 }
+
+extension SubscriptionQuery.Options {
+    /// The changes that fire a subscription, and whether it fires once.
+    var words: String {
+        let all: [(Self, String)] = [
+            (.creation, "creation"), (.update, "update"), (.deletion, "deletion"), (.once, "once"),
+        ]
+        return all.filter { contains($0.0) }.map(\.1).joined(separator: ",")
+    }
+}
+
+extension QueryPredicate {
+    /// What kind of condition it is. What it compares with is the user's, and is not shown.
+    var word: String {
+        switch self {
+        case .always(let result): result ? "all" : "none"
+        case .compare: "comparison"
+        case .between: "range"
+        case .beginsWith: "prefix"
+        case .isIn: "list"
+        case .contains, .containsAny: "element"
+        case .isPresent: "presence"
+        case .isNear: "distance"
+        case .search: "words"
+        case .and: "and"
+        case .not: "not"
+        }
+    }
+}

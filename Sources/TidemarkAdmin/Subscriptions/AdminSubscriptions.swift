@@ -44,6 +44,8 @@ struct AdminSubscriptions: ParsableCommand {
                     Column("INFO BYTES", key: "notificationInfoBytes", wide: true) {
                         .number($0.notificationInfo.count)
                     },
+                    Column("FIRES ON", key: "firesOn", wide: true) { .optional($0.query?.options.words) },
+                    Column("PREDICATE", key: "predicate", wide: true) { .optional($0.query?.predicate.word) },
                 ])
         }
     }

@@ -22,7 +22,8 @@ extension Query {
 }
 
 extension QueryPredicate {
-    fileprivate func write(to writer: inout CompactWriter) {
+    /// Also as query subscriptions store it: numbers never get another meaning.
+    func write(to writer: inout CompactWriter) {
         switch self {
         case .always(let result):
             writer.write(UInt64(result ? 1 : 2))

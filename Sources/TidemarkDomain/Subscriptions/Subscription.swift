@@ -7,10 +7,12 @@ package struct Subscription: Sendable, Equatable {
     package let kind: Kind
     /// If set, only changes of this record type count.
     package let recordType: String?
-    /// The zone of a zone subscription; nil for other kinds.
+    /// The zone of a zone subscription, or the one zone that a query looks at; nil: none in particular.
     package let zoneName: String?
     /// The client's notification info. The server stores it unread.
     package let notificationInfo: [UInt8]
+    /// What a query subscription watches; nil for other kinds.
+    package let query: SubscriptionQuery?
 
     /// CloudKit's kinds of subscriptions. The raw value is stored.
     package enum Kind: Int16, Sendable {
@@ -21,7 +23,7 @@ package struct Subscription: Sendable, Equatable {
 
     package init(
         id: String, scope: DatabaseScope, kind: Kind, recordType: String?, zoneName: String? = nil,
-        notificationInfo: [UInt8]
+        notificationInfo: [UInt8], query: SubscriptionQuery? = nil
     ) {
         self.id = id
         self.scope = scope
@@ -29,5 +31,44 @@ package struct Subscription: Sendable, Equatable {
         self.recordType = recordType
         self.zoneName = zoneName
         self.notificationInfo = notificationInfo
+        self.query = query
+    }
+}
+
+/// A query subscription, with its user: whom to tell of changes in a database.
+package struct WatchingSubscription: Sendable, Equatable {
+    package let user: UserID
+    package let container: ContainerID
+    package let subscription: Subscription
+
+    package init(user: UserID, container: ContainerID, subscription: Subscription) {
+        self.user = user
+        self.container = container
+        self.subscription = subscription
+    }
+
+    package var key: SubscriberKey { SubscriberKey(user: user, key: subscription.key) }
+}
+
+/// What names a subscription among those of all users.
+package struct SubscriberKey: Hashable, Sendable {
+    package let user: UserID
+    package let key: Subscription.Key
+
+    package init(user: UserID, key: Subscription.Key) {
+        self.user = user
+        self.key = key
+    }
+}
+
+/// Query subscriptions of one database, by user, scope and ID.
+package struct WatchingPage: Sendable, Equatable {
+    package let subscriptions: [WatchingSubscription]
+    /// Whether the database has more, behind the last of these.
+    package let hasMore: Bool
+
+    package init(subscriptions: [WatchingSubscription], hasMore: Bool) {
+        self.subscriptions = subscriptions
+        self.hasMore = hasMore
     }
 }

@@ -18,7 +18,7 @@ extension Subscription {
 /// A subscription as it is stored.
 package struct KeptSubscription: Sendable {
     package let subscription: Subscription
-    /// For a zone subscription: it ends with this incarnation of its zone.
+    /// For a subscription to a custom zone, or to a query in one: it ends with this incarnation of the zone.
     package let zone: ZoneID?
 }
 
@@ -40,9 +40,9 @@ package struct SubscriptionSaves: Sendable {
     ) {
         var keys = Set(kept)
         for save in saves {
-            let zone = save.zoneName.flatMap { zones[$0] }
+            let zone = save.endingZoneName.flatMap { zones[$0] }
             let otherCount = keys.count - (keys.contains(save.key) ? 1 : 0)
-            if save.zoneName != nil, zone == nil {
+            if save.endingZoneName != nil, zone == nil {
                 refusals.append(.zoneNotFound)
             } else if otherCount >= countMax {
                 refusals.append(.tooManySubscriptions)

@@ -51,6 +51,8 @@ extension ServerNotice {
     package var topic: BusTopic {
         switch self {
         case .zone(let notice): .database(notice.database)
+        case .queryFired(let notice): .database(notice.database)
+        case .queriesChanged(let database), .queriesLost(let database): .database(database)
         case .credentialRevoked, .deviceRevoked, .connectionsClosed, .containerClosed, .limitsChanged, .devicesAsked,
             .devicesWritten:
             .everyone

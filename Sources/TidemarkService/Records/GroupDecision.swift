@@ -14,6 +14,8 @@ struct GroupDecision: Sendable {
     let changes: [ZoneChanges]
     /// The zones whose records changed, each once.
     let moved: ZonesMoved
+    /// What is written in these zones, for query subscriptions.
+    let written: [WrittenZone]
     /// How many more bytes are remembered of each owner's requests.
     let memoryGrowth: [WorkOwner: Int]
     /// How many of these bytes are in zones of others.
@@ -36,14 +38,19 @@ struct GroupDecision: Sendable {
         let overlays = snapshots.map { ZoneOverlay(snapshot: $0, store: store, limits: limits) }
         outcomes = Self.outcomes(of: entries, keys: keys, snapshots, overlays, now: now)
         var effects = GroupEffects(of: entries, store: store)
+        var written: [WrittenZone] = []
         changes = zip(overlays, snapshots).compactMap { overlay, snapshot in
             guard var changes = overlay.changes else { return nil }
             effects.take(changes, of: snapshot)
+            if !changes.records.isEmpty {
+                written.append(WrittenZone(changes, of: snapshot, by: overlay.movedBy))
+            }
             if let schema = snapshot.schema.flatMap({ schemas[$0.container] }) {
                 changes.indexColumns = schema.indexColumns(of: changes)
             }
             return changes
         }
+        self.written = written
         memoryGrowth = effects.memoryGrowth
         memoryElsewhere = effects.memoryElsewhere
         moved = effects.moved(keys: keys, overlays)
@@ -166,5 +173,13 @@ private struct GroupEffects {
                 changesShares: !reshared.isEmpty && reshared.contains(key))
         }
         return ZonesMoved(notices, news: news, growth: growth)
+    }
+}
+
+extension WrittenZone {
+    fileprivate init(_ changes: ZoneChanges, of snapshot: ZoneSnapshot, by lives: Set<DeviceID>) {
+        self.init(
+            key: snapshot.key, life: lives.count == 1 ? lives.first ?? .nobody : .nobody, records: changes.records,
+            replaced: changes.replaced, unread: snapshot.unread.isEmpty ? [] : Set(snapshot.unread.keys))
     }
 }

@@ -21,6 +21,7 @@ package final class SharedWrites: Sendable {
 
     let state: Mutex<State>
     let knownZones: Mutex<KnownZones>
+    let queryWatches = Mutex(QueryWatches())
     let accessLooks = AccessLooks()
     /// Who had the right to upload, see ``CloudService/partAccess(to:by:for:)``.
     let uploadSights = Mutex(RecentSights(trust: .seconds(600), countMax: 5_000))

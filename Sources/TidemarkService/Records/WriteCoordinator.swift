@@ -19,19 +19,22 @@ final class WriteCoordinator: Sendable {
     private let limits: Limits
     private let schemas: SchemaCache
     private let onMoved: @Sendable (ZonesMoved) -> Void
+    /// Nil: changes fire no query subscriptions.
+    private let queries: QueryEvaluation?
     private let shared: SharedWrites
     /// The number of this coordinator's event loop in the queue.
     private let loop: Int
 
     init(
         storage: any Storage, scheduler: any Scheduler, limits: Limits, shared: SharedWrites,
-        schemas: SchemaCache, onMoved: @escaping @Sendable (ZonesMoved) -> Void
+        schemas: SchemaCache, queries: QueryEvaluation? = nil, onMoved: @escaping @Sendable (ZonesMoved) -> Void
     ) {
         self.storage = storage
         self.scheduler = scheduler
         self.limits = limits
         self.schemas = schemas
         self.onMoved = onMoved
+        self.queries = queries
         self.shared = shared
         loop = shared.state.withLock { $0.queue.addLoop() }
     }
@@ -432,6 +435,7 @@ final class WriteCoordinator: Sendable {
             return (part.map { state.waiters.removeValue(forKey: $0.ticket) }, refusals)
         }
         for (waiters, outcome) in zip(waiters, decision.outcomes) { waiters?.give(outcome) }
+        queries?.written(decision.written)
         guard !rest.isEmpty else { return }
         refuse(refusals)
         armDeadlineTimer()

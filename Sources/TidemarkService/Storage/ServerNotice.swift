@@ -5,6 +5,12 @@ package import TidemarkDomain
 /// What servers that share a store tell each other. A hint: it may be lost (I-4).
 package enum ServerNotice: Sendable, Hashable {
     case zone(ZoneNotice)
+    /// A query subscription was fired by a change that the posting server has written.
+    case queryFired(QueryNotice)
+    /// The query subscriptions that look at a database have changed.
+    case queriesChanged(DatabaseID)
+    /// So many query subscriptions of a database were fired that other servers were not told of each.
+    case queriesLost(DatabaseID)
     case credentialRevoked(CredentialID)
     case deviceRevoked(AccountDevice)
     /// An operator closes the connections of an account, or of one device of it. They may come back.

@@ -396,6 +396,16 @@ package protocol Storage: AnyObject, Sendable {
         _ ids: Set<String>, scope: DatabaseScope, of user: UserID
     ) async throws(StorageError) -> Set<String>
 
+    /// The query subscriptions that look at each of these databases (``SubscriptionQuery/database``), by user, scope and
+    /// ID. Those of zones that are gone are left out, and so are databases without any.
+    ///
+    /// - Parameters:
+    ///   - after: only those behind it. Nil: from the first one.
+    ///   - countMax: how many of each database.
+    func querySubscriptions(
+        watching databases: [DatabaseID], after: SubscriberKey?, atMost countMax: Int
+    ) async throws(StorageError) -> [DatabaseID: WatchingPage]
+
     // MARK: Assets
 
     /// Makes an uploaded asset known. Its grace time begins, or begins anew.

@@ -43,10 +43,74 @@ package struct ZonesMoved: Sendable {
     package var news: [ZoneNews]
     /// How much the mark of each database grew (``ChangeMark/value``). Not known for databases that are not in it.
     package var growth: [DatabaseID: Int64]
+    /// Query subscriptions that changes have fired. They come later than the notices of the same changes.
+    package var fired: [QueryFiring]
 
-    package init(_ notices: [ZoneNotice], news: [ZoneNews] = [], growth: [DatabaseID: Int64] = [:]) {
+    package init(
+        _ notices: [ZoneNotice], news: [ZoneNews] = [], growth: [DatabaseID: Int64] = [:], fired: [QueryFiring] = []
+    ) {
         self.notices = notices
         self.news = news
         self.growth = growth
+        self.fired = fired
+    }
+}
+
+/// A query subscription that is to be pushed to the devices of its user (R-245).
+package struct QueryFiring: Sendable {
+    package let user: UserID
+    package let subscription: Subscription
+    /// Nil: records of the query may have changed (R-253).
+    package let reason: QueryReason?
+    package let record: QueryNotification.Record?
+    /// The record after the change, or before its deletion. Nil: it is not known here.
+    package let version: RecordState?
+    /// The life of the device that made the change, which gets no push (R-248). `nobody`: not known.
+    package let maker: DeviceID
+    /// The user's container, and what decides who may read the record. Only the server of the change needs them.
+    var container: ContainerID?
+    var creator: UserID?
+    var types: Set<String> = []
+
+    package init(
+        user: UserID, subscription: Subscription, reason: QueryReason?, record: QueryNotification.Record?,
+        version: RecordState?, maker: DeviceID
+    ) {
+        self.user = user
+        self.subscription = subscription
+        self.reason = reason
+        self.record = record
+        self.version = version
+        self.maker = maker
+    }
+
+    package var key: SubscriberKey { SubscriberKey(user: user, key: subscription.key) }
+
+    /// What other servers are told. They read the rest, or do without.
+    package var notice: QueryNotice {
+        QueryNotice(
+            database: subscription.query?.database ?? DatabaseID(0), subscriber: key, reason: reason, record: record,
+            maker: maker)
+    }
+}
+
+/// "Subscription S of user U was fired by record R": what a server tells the others.
+package struct QueryNotice: Sendable, Hashable {
+    package let database: DatabaseID
+    package let subscriber: SubscriberKey
+    /// Nil: records of the query may have changed.
+    package let reason: QueryReason?
+    package let record: QueryNotification.Record?
+    package let maker: DeviceID
+
+    package init(
+        database: DatabaseID, subscriber: SubscriberKey, reason: QueryReason?, record: QueryNotification.Record?,
+        maker: DeviceID
+    ) {
+        self.database = database
+        self.subscriber = subscriber
+        self.reason = reason
+        self.record = record
+        self.maker = maker
     }
 }

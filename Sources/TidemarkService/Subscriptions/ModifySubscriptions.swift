@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 package import TidemarkDomain
 
 /// The outcome of saving and deleting subscriptions: one entry for each item, in order.
@@ -15,24 +16,34 @@ extension CloudService {
     /// exist, and `tooManySubscriptions` for a new one beyond `Limits.subscriptionsMax`. It is `tooManyItems` for all
     /// over the limit of R-155.
     ///
-    /// - Parameter asker: who waits. What failed is not tried again when it has left.
+    /// A query subscription is refused as its query would be. A field that the schema does not know is refused only if
+    /// the schema learns no more: apps subscribe before they save.
+    ///
+    /// - Parameters:
+    ///   - container: whose schema judges queries. Nil: none does.
+    ///   - asker: who waits. What failed is not tried again when it has left.
     package func modifySubscriptions(
         saves: [Subscription], deletes: [String], scope: DatabaseScope, of user: UserID,
-        askedBy asker: Asker = Asker()
+        in container: ContainerID? = nil, askedBy asker: Asker = Asker()
     ) async -> Result<SubscriptionsOutcome, FailureReason> {
         guard saves.count + deletes.count <= limits.itemsMax else { return .failure(.tooManyItems) }
-        let saved = await save(saves, scope: scope, of: user, asker)
+        let saved = await save(saves, scope: scope, of: user, in: container, asker)
         let deleted = await delete(deletes, scope: scope, of: user, asker)
         return .success(SubscriptionsOutcome(saves: saved, deletes: deleted))
     }
 
     /// All in one transaction, so that a turn is short however many there are.
     private func save(
-        _ subscriptions: [Subscription], scope: DatabaseScope, of user: UserID, _ asker: Asker
+        _ subscriptions: [Subscription], scope: DatabaseScope, of user: UserID, in container: ContainerID?,
+        _ asker: Asker
     ) async -> [Result<Subscription, FailureReason>] {
-        var refusals: [FailureReason?] = subscriptions.map { subscription in
-            subscription.scope == scope ? subscription.refusal(within: limits) : .subscriptionInvalid
+        var refusals: [FailureReason?] = []
+        for subscription in subscriptions {
+            refusals.append(
+                subscription.scope == scope ? subscription.refusal(within: limits) : .subscriptionInvalid)
+            if refusals.count % Self.queriesInTurn == 0 { await Task.yield() }
         }
+        await judgeQueries(of: subscriptions, by: user, in: container, &refusals, asker)
         let possible = subscriptions.indices.filter { refusals[$0] == nil }
         if !possible.isEmpty {
             let saved = await retry.run(askedBy: asker) { () async throws(StorageError) in
@@ -76,5 +87,57 @@ extension CloudService {
         case .failure(let reason):
             return ids.map { .failure(possible.contains($0) ? reason : .subscriptionUnknown) }
         }
+    }
+
+    /// Refuses what the schema does not allow.
+    private func judgeQueries(
+        of subscriptions: [Subscription], by user: UserID, in container: ContainerID?,
+        _ refusals: inout [FailureReason?], _ asker: Asker
+    ) async {
+        let queries = subscriptions.indices.filter { refusals[$0] == nil && subscriptions[$0].query != nil }
+        guard let container, !queries.isEmpty else { return }
+        let read = await retry.run(askedBy: asker) { () async throws(StorageError) in
+            .success(try await schemas.current(container))
+        }
+        for index in queries {
+            switch read {
+            case .success(let known):
+                let fields = known.fields(for: subscriptions[index], of: user)
+                refusals[index] = subscriptions[index].refusal(within: limits, fields: fields)
+            case .failure(let reason): refusals[index] = reason
+            }
+            if index % Self.queriesInTurn == 0 { await Task.yield() }
+        }
+    }
+
+    /// Queries that are checked in one turn of the event loop.
+    private static var queriesInTurn: Int { 16 }
+
+    /// Query subscriptions of a database have changed: this server and the others read them again. Other servers that do not
+    /// hear of it look within ``QueryWatches/ageMax`` (I-4).
+    package func queriesChanged(in database: DatabaseID) async {
+        forgetQueries(of: database)
+        // A failure is not repaired: the notice is a hint.
+        _ = await post([.queriesChanged(database)])
+    }
+
+    /// Another server says so.
+    package func forgetQueries(of database: DatabaseID) {
+        sharedWrites.queryWatches.withLock { $0.changed(database) }
+    }
+}
+
+extension KnownSchema {
+    /// What a query subscription may use. I-5: of a type that the user may not read nothing is known.
+    fileprivate func fields(for subscription: Subscription, of user: UserID) -> QueryFields {
+        guard let query = subscription.asQuery else { return .unknown }
+        let access = RecordAccess(
+            scope: subscription.scope, user: user, grants: subscription.scope == .public ? grants : [:])
+        guard access.narrowing(query) != nil,
+            let type = schema.schema.queryType(query.recordType, in: subscription.scope)
+        else { return .unknown }
+        var fields = QueryFields(type, isFrozen: schema.isFrozen)
+        if !schema.isFrozen { fields.allowsOthers = true }
+        return fields
     }
 }

@@ -35,6 +35,10 @@ struct DatabaseWatch {
     private var isMovedDue = false
     /// Sessions that are to be told that anything may have changed.
     private var uncertain: Set<UInt64> = []
+    /// Those of them that are told of queries too. The others hear of each record.
+    private var uncertainOfQueries: Set<UInt64> = []
+    /// Whether the last sweep that told somebody found that no push of a query can be missing.
+    private(set) var wasSureOfQueries = false
     /// Subscriptions that are gone, and whose last push is due.
     private var ended: [Subscription] = []
     /// The session that ended them; nil: several did, or another server.
@@ -90,6 +94,7 @@ struct DatabaseWatch {
     mutating func leave(_ session: UInt64) {
         sessions[session] = nil
         uncertain.remove(session)
+        uncertainOfQueries.remove(session)
     }
 
     // MARK: Subscriptions
@@ -118,11 +123,15 @@ struct DatabaseWatch {
     /// They are read again when a push depends on them (``SubscriptionMemory``).
     mutating func forgetSubscriptions() { subscriptions = nil }
 
-    /// Whether the known subscriptions differ from these.
-    func differs(from all: [Subscription]) -> Bool { subscriptions != pushed(all) }
+    /// Whether the known subscriptions of a scope differ from these.
+    func differs(from all: [Subscription], in scope: DatabaseScope) -> Bool {
+        subscriptions.map { $0.filter { $0.scope == scope } } != pushed(all)
+    }
 
+    /// A watch of the private database also has the public one's, which has no other. Their predicates are not needed here.
     private func pushed(_ all: [Subscription]) -> [Subscription] {
-        all.filter { $0.scope == scope && $0.kind != .query }.sorted { $0.id < $1.id }
+        all.filter { $0.scope == scope || (scope == .private && $0.kind == .query) }.map(\.withoutPredicate)
+            .sorted { ($0.scope.rawValue, $0.id) < ($1.scope.rawValue, $1.id) }
     }
 
     // MARK: Notices
@@ -161,7 +170,7 @@ struct DatabaseWatch {
     private mutating func foldMoved() {
         let lives = moved.values.reduce(into: Set<DeviceID>()) { $0.formUnion($1) }
         moved = [:]
-        tell(sessions.filter { lives != [$0.value] }.keys)
+        tell(sessions.filter { lives != [$0.value] }.keys, ofQueries: false)
     }
 
     /// Takes in how much the mark grew by a commit that was noticed.
@@ -208,6 +217,7 @@ struct DatabaseWatch {
     mutating func awaitList() {
         awaitsList = true
         uncertain = Set(sessions.keys)
+        uncertainOfQueries = uncertain
     }
 
     /// A notice says that the list or the subscriptions have changed. Mark and earlier notices are forgotten, because all
@@ -254,14 +264,20 @@ struct DatabaseWatch {
     mutating func movedIsDue() { isMovedDue = true }
 
     /// These sessions are to be told that anything may have changed.
-    mutating func tell(_ numbers: some Sequence<UInt64>) {
-        uncertain.formUnion(numbers.lazy.filter { [sessions] in sessions[$0] != nil })
+    ///
+    /// - Parameter ofQueries: whether pushes of query subscriptions may be missing too.
+    mutating func tell(_ numbers: some Sequence<UInt64>, ofQueries: Bool = true) {
+        let here = numbers.filter { [sessions] in sessions[$0] != nil }
+        uncertain.formUnion(here)
+        if ofQueries { uncertainOfQueries.formUnion(here) }
     }
 
     /// Every session is to get a last push of these subscriptions.
     ///
     /// - Parameter maker: the session that ended them, which knows.
     mutating func tellOfEnds(_ gone: [Subscription], by maker: UInt64?) {
+        // No engine relies on one to a query, and it may have ended by its push.
+        let gone = gone.filter { $0.kind != .query }
         guard !gone.isEmpty else { return }
         endedBy = ended.isEmpty || endedBy == maker ? maker : nil
         let new = gone.filter { one in !ended.contains { $0.id == one.id } }
@@ -272,21 +288,26 @@ struct DatabaseWatch {
     /// call are told together. While the subscriptions are unknown, or the list is to be read, it stays due.
     mutating func takeDue() -> [PushGroup] {
         guard let all = subscriptions, isDue, !awaitsList || all.isEmpty else { return [] }
+        let others = all.contains { $0.kind == .query } ? all.filter { $0.kind != .query } : all
         var groups: [PushGroup] = []
         if scope == .shared {
             // No push says more than another, so one is enough.
             if isMovedDue { tell(takeMoved().flatMap(\.sessions)) }
         } else if isMovedDue {
-            groups = takeMoved().map { PushGroup(sessions: $0.sessions, zoneNames: $0.zoneNames, subscriptions: all) }
+            groups = takeMoved().map {
+                PushGroup(sessions: $0.sessions, zoneNames: $0.zoneNames, subscriptions: others)
+            }
         }
         if !uncertain.isEmpty {
-            groups.append(PushGroup(sessions: uncertain.sorted(), zoneNames: [], subscriptions: all))
+            let (some, rest) = (uncertainOfQueries.sorted(), uncertain.subtracting(uncertainOfQueries).sorted())
+            groups.append(PushGroup(sessions: some, zoneNames: [], subscriptions: all))
+            groups.append(PushGroup(sessions: rest, zoneNames: [], subscriptions: others))
         }
         if !ended.isEmpty {
-            let others = sessions.keys.filter { $0 != endedBy }.sorted()
-            groups.append(PushGroup(sessions: others, zoneNames: [], subscriptions: ended))
+            let numbers = sessions.keys.filter { $0 != endedBy }.sorted()
+            groups.append(PushGroup(sessions: numbers, zoneNames: [], subscriptions: ended))
         }
-        (isMovedDue, uncertain, ended, endedBy) = (false, [], [], nil)
+        (isMovedDue, uncertain, uncertainOfQueries, ended, endedBy) = (false, [], [], [], nil)
         return groups.filter { !$0.sessions.isEmpty && !$0.subscriptions.isEmpty }
     }
 
@@ -330,18 +351,22 @@ struct DatabaseWatch {
     /// is not the sweep's: a change between the two must be found.
     ///
     /// - Parameter reliesOnPushes: whether a session's device does not fetch although changes were pushed to it.
-    /// - Returns: the sessions to be told.
+    /// - Returns: the sessions to be told. ``wasSureOfQueries`` says of what.
     mutating func swept(_ newMark: Int64, reliesOnPushes: (UInt64) -> Bool) -> [UInt64] {
         guard scope != .shared || hasMark else { return [] }
         defer {
             mark = newMark
             wasNoticed = false
         }
+        // Until it is quiet, what was noticed may still be pushed.
+        wasSureOfQueries = wasNoticed
         guard !wasNoticed else { return sessions.keys.filter(reliesOnPushes).sorted() }
         let (named, isComplete) = (causes, expectedMark == newMark)
         causes = []
         expectedMark = newMark
         if mark != newMark { return sessions.keys.sorted() }
+        // All changes were this server's, which has evaluated them.
+        wasSureOfQueries = isComplete
         guard !named.isEmpty else { return [] }
         return sessions.filter { named != [$0.value] || !isComplete }.keys.sorted()
     }
@@ -355,4 +380,16 @@ struct PushGroup {
     let zoneNames: [String]
     /// Those that may fire.
     let subscriptions: [Subscription]
+}
+
+extension Subscription {
+    /// What pushes need of it: all but the predicate.
+    fileprivate var withoutPredicate: Subscription {
+        guard let query else { return self }
+        return Subscription(
+            id: id, scope: scope, kind: kind, recordType: recordType, zoneName: zoneName,
+            notificationInfo: notificationInfo,
+            query: SubscriptionQuery(
+                database: query.database, predicate: .always(true), options: query.options, predicateBytes: []))
+    }
 }

@@ -71,7 +71,8 @@ final class PushBatch: Sendable {
                 subscription.zonesPushed(ofMoved: zoneNames).map { names in
                     let names = nameBytes == nil && names.count > 1 ? [] : names
                     let zones = names.map { ZoneKey(database: database, name: $0) }
-                    return SharedPush(WirePush(subscription, zones: zones, seenFrom: viewpoint))
+                    return SharedPush(
+                        WirePush(subscription, zones: zones, isShown: !zoneNames.isEmpty, seenFrom: viewpoint))
                 }
             }
             made = new

@@ -30,6 +30,9 @@ final class PushCenter: Sendable {
         /// Databases whose subscriptions are being read because something moved.
         var reading: Set<DatabaseID> = []
         var lines: PushLines
+        var queries = QueryPushes()
+        /// Whether the next step of sending pushes of queries is scheduled.
+        var isSendingQueries = false
         /// Whether the next step of sending is scheduled.
         var isSending = false
         var isSweeping = false
@@ -139,6 +142,7 @@ final class PushCenter: Sendable {
         let now = scheduler.now
         state.withLock { state in
             state.sessions[session.number] = session
+            state.queries.join(session.number, of: identity.user)
             let moment = state.moment(now)
             state.watches[
                 database,
@@ -199,6 +203,7 @@ final class PushCenter: Sendable {
         state.withLock { state in
             state.sessions[session.number] = nil
             guard let identity = member?.identity else { return }
+            state.queries.leave(session.number, of: identity.user)
             for database in [identity.privateDatabase, identity.sharedDatabase] {
                 state.watches[database]?.leave(session.number)
                 guard state.watches[database]?.isEmpty == true else { continue }
@@ -289,7 +294,7 @@ final class PushCenter: Sendable {
         state.withLock { state in
             moved.notices.contains {
                 state.watches[$0.database] != nil || !state.sharedZones.viewers(concernedBy: $0).isEmpty
-            }
+            } || moved.fired.contains { state.queries.isHere($0.user) }
         }
     }
 
@@ -301,7 +306,7 @@ final class PushCenter: Sendable {
     ///   - scope: private or shared.
     func subscriptionsRead(_ all: [Subscription], in scope: DatabaseScope, of identity: Identity) async {
         let database = identity.database(in: scope)
-        let areNews = state.withLock { $0.watches[database]?.differs(from: all) ?? false }
+        let areNews = state.withLock { $0.watches[database]?.differs(from: all, in: scope) ?? false }
         guard areNews else { return }
         let isRead = await readSubscriptions(of: identity.privateDatabase, ageMax: .zero)
         if !isRead { subscriptionsUnread(of: identity) }
@@ -313,6 +318,8 @@ final class PushCenter: Sendable {
     /// Pushes at once, with one push for all notices of a database. If it is not known whether anybody wants the push,
     /// the subscriptions are read first.
     func zonesMoved(_ zones: ZonesMoved) {
+        push(zones.fired)
+        guard !zones.notices.isEmpty else { return }
         let now = scheduler.now
         let (known, old, unknown, listed) = state.withLock { state in
             var moved: Set<DatabaseID> = []
@@ -414,7 +421,8 @@ final class PushCenter: Sendable {
                     state.watches[database]?.counted(zones: mark.zoneCount, bySweep: number)
                     state.looksForOtherList(of: database, at: mark.value)
                 }
-                tell(await sessionsToTell(of: database, at: mark.value), of: database)
+                let (numbers, isSure) = await sessionsToTell(of: database, at: mark.value)
+                tell(numbers, of: database, ofQueries: !isSure)
             }
         }
         state.withLock { state in
@@ -426,17 +434,20 @@ final class PushCenter: Sendable {
 
     /// NB: if subscriptions could not be read when a session joined, nobody else may read them, and what is due waits for
     /// them. So does what is due of a database whose subscriptions were forgotten.
-    private func sessionsToTell(of database: DatabaseID, at mark: Int64) async -> [UInt64] {
-        let (numbers, isDue) = state.withLock { state in
+    ///
+    /// - Returns: also whether no push of a query can be missing.
+    private func sessionsToTell(of database: DatabaseID, at mark: Int64) async -> ([UInt64], isSure: Bool) {
+        let (numbers, isDue, isSure) = state.withLock { state in
             let sessions = state.sessions
             let isPrivate = state.watches[database]?.scope == .private
             // Devices fetch the changes of their shared database at each push.
             let numbers =
                 state.watches[database]?.swept(mark) { isPrivate && sessions[$0]?.reliesOnPushes ?? false } ?? []
-            return (numbers, state.watches[database]?.isDue ?? false)
+            let watch = state.watches[database]
+            return (numbers, watch?.isDue ?? false, watch?.wasSureOfQueries ?? false)
         }
         if !numbers.isEmpty || isDue { await readSubscriptions(of: database, ageMax: nil) }
-        return numbers
+        return (numbers, isSure)
     }
 
     // MARK: Reminders
@@ -505,10 +516,12 @@ final class PushCenter: Sendable {
 
     /// Tells sessions that anything may have changed, with whatever else is due.
     ///
-    /// - Parameter atOnce: whether it does not wait for the next step. Only for few sessions.
-    func tell(_ numbers: [UInt64], of database: DatabaseID, atOnce: Bool = false) {
+    /// - Parameters:
+    ///   - atOnce: whether it does not wait for the next step. Only for few sessions.
+    ///   - ofQueries: whether pushes of query subscriptions may be missing too.
+    func tell(_ numbers: [UInt64], of database: DatabaseID, atOnce: Bool = false, ofQueries: Bool = true) {
         let isFirst = state.withLock { state in
-            state.watches[database]?.tell(numbers)
+            state.watches[database]?.tell(numbers, ofQueries: ofQueries)
             return state.lineUp(database)
         }
         send(isFirst && atOnce ? [database] : [])

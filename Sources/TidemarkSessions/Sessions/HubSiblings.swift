@@ -32,8 +32,8 @@ final class HubSiblings: Sendable {
     }
 
     /// Tells other servers.
-    func post(_ notices: [ZoneNotice]) {
-        state.withLock { $0.speaker }.post(notices)
+    func post(_ notices: [ZoneNotice], _ queries: [QueryNotice] = []) {
+        state.withLock { $0.speaker }.post(notices, queries)
     }
 
     /// Runs work at the hubs that are concerned, each on its scheduler. Whether a hub is concerned is asked here and

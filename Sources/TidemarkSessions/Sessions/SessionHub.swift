@@ -50,7 +50,7 @@ package final class SessionHub: Sendable {
         lanes = OwnerLanes(scheduler)
         reports = RequestReports(slowTime: settings.slowRequestTime, traces: settings.traces)
         poster = NoticePoster(
-            bus: settings.bus ?? StorageNoticeBus(service), scheduler: scheduler, delay: settings.noticeDelay)
+            bus: settings.bus, store: StorageNoticeBus(service), scheduler: scheduler, delay: settings.noticeDelay)
         siblings = HubSiblings(poster)
         pushes = PushCenter(
             service: service, scheduler: scheduler, settings: settings, siblings: siblings, gates: gates)
@@ -94,7 +94,7 @@ package final class SessionHub: Sendable {
     /// told.
     package func committed(_ moved: ZonesMoved) {
         tell(moved)
-        siblings.post(moved.notices)
+        siblings.post(moved.notices, moved.fired.map(\.notice))
     }
 
     /// Siblings first: they begin while this hub is still busy.
@@ -106,12 +106,18 @@ package final class SessionHub: Sendable {
     /// Takes in what servers that share the store have posted, including this one.
     package func heard(_ notices: [ServerNotice]) {
         var moved: [ZoneNotice] = []
+        var fired: [QueryNotice] = []
         var revoked = RevokedAccess()
         var closed: [(AccountID, DeviceID?)] = []
         var limited: Set<AccountID?> = []
         for notice in notices {
             switch notice {
             case .zone(let notice): moved.append(notice)
+            case .queryFired(let notice): fired.append(notice)
+            case .queriesChanged(let database): service.forgetQueries(of: database)
+            case .queriesLost(let database):
+                pushes.tellOfQueries(in: database)
+                siblings.each { $0.pushes.tellOfQueries(in: database) }
             case .credentialRevoked(let credential): revoked.credentials.insert(credential)
             case .deviceRevoked(let device): revoked.devices.insert(device)
             case .connectionsClosed(let account, let device): closed.append((account, device))
@@ -135,6 +141,12 @@ package final class SessionHub: Sendable {
             siblings.each { [revoked] in await $0.cutOff(revoked) }
         }
         tell(ZonesMoved(poster.others(moved)))
+        let others = poster.others(fired)
+        guard !others.isEmpty else { return }
+        siblings.each(where: { hub in others.contains { hub.pushes.isHere($0.subscriber.user) } }) { hub in
+            await hub.pushes.heard(others)
+        }
+        scheduler.run { [self] in await pushes.heard(others) }
     }
 
     /// Notices may have been lost (the listener was disconnected): compares everything with the store now.
@@ -146,6 +158,7 @@ package final class SessionHub: Sendable {
 
     private func lookAtEverything() async {
         await pushes.sweep()
+        pushes.tellOfPublicQueries()
         await checkCredentials()
         await checkClosings()
         await renewLimits(of: [nil])

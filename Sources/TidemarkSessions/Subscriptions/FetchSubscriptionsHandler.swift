@@ -10,7 +10,7 @@ extension RequestRouter {
     func fetchSubscriptions(
         _ request: WireFetchSubscriptions, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try ownDatabase(request.database, isWrite: false, context.member)
+        let viewpoint = try await subscribedDatabase(request.database, isWrite: false, context.member)
         guard let user = viewpoint.user else { throw Refusal(.notAuthenticated) }
         try ItemCount.check(request.ids.count, atMost: limits.itemsMax)
         guard case .success(let start) = SubscriptionsCursor.opened(request.cursor) else {

@@ -10,34 +10,72 @@ extension RequestRouter {
     func modifySubscriptions(
         _ request: WireModifySubscriptions, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
-        // R-241; R-242 comes first.
-        if request.database == .public, context.member.identity != nil { throw Refusal(.subscriptionInvalid) }
-        let viewpoint = try ownDatabase(request.database, isWrite: true, context.member)
-        guard let user = viewpoint.user else { throw Refusal(.notAuthenticated) }
+        let viewpoint = try await subscribedDatabase(request.database, isWrite: true, context.member)
+        guard let user = viewpoint.user, let identity = context.member.identity else {
+            throw Refusal(.notAuthenticated)
+        }
         let scope = viewpoint.access.scope
         try ItemCount.check(request.saves.count + request.deletes.count, atMost: limits.itemsMax)
-        let wishes = request.saves.map { save in
-            Result { () throws(Refusal) in
-                // another user's zone does not exist for the caller.
-                if scope == .private, save.hasZone, viewpoint.zoneKey(of: save.zone) == nil {
-                    throw Refusal(.zoneNotFound)
-                }
-                return try Subscription(save, scope: scope)
-            }
+        let seen = try await knowingUsers(of: request.saves, for: viewpoint, in: context.member.container)
+        var wishes: [Result<Subscription, Refusal>] = []
+        for save in request.saves {
+            wishes.append(
+                Result { () throws(Refusal) in
+                    // another user's zone does not exist for the caller.
+                    if scope != .shared, save.hasZone, seen.zoneKey(of: save.zone) == nil {
+                        throw Refusal(.zoneNotFound)
+                    }
+                    return try Subscription(save, scope: scope, for: try save.search(by: seen, limits: limits))
+                })
+            await Self.takeTurns(after: wishes.count)
         }
         let outcome = try await service.modifySubscriptions(
             saves: wishes.compactMap { try? $0.get() }, deletes: request.deletes, scope: scope, of: user,
-            askedBy: context.session.asker
+            in: identity.container, askedBy: context.session.asker
         ).orRefusal()
+        // Whoever writes in the database from now on finds those that are new, and not those that are gone.
+        if scope != .shared, !request.deletes.isEmpty || request.saves.contains(where: { $0.kind == .query }) {
+            await service.queriesChanged(in: viewpoint.database)
+        }
         // This server learns of the subscriptions before the client is answered: after the answer, the client misses no
         // push.
-        if let identity = context.member.identity {
-            await pushes.subscriptionsChanged(in: scope, of: identity, by: context.session)
-        }
+        await pushes.subscriptionsChanged(in: scope, of: identity, by: context.session)
         let failures = wishes.compactMap(\.failure?.code) + outcome.saves.compactMap(\.failure)
         context.note((failures + outcome.deletes.compactMap(\.failure)).first)
         let answer = WireModifySubscriptionsAnswer(
             wishes, saves: outcome.saves, deletes: outcome.deletes, seenFrom: viewpoint, within: limits)
         return ServerMessage.answer(context.id, .modifySubscriptions(answer))
+    }
+}
+
+extension RequestRouter {
+    /// The caller's view of a database that has subscriptions of theirs. R-241: the public one has those to queries.
+    ///
+    /// - Throws: as ``recordDatabase(_:isWrite:_:)``. Without an account there is none.
+    func subscribedDatabase(
+        _ scope: WireDatabaseScope, isWrite: Bool, _ member: SessionMember
+    ) async throws(Refusal) -> Viewpoint {
+        guard member.identity != nil else { throw Refusal(.notAuthenticated) }
+        return try await recordDatabase(scope, isWrite: isWrite, member)
+    }
+
+    /// Predicates are at most 8 KiB each. Others have their turn on the event loop between some of them.
+    private static func takeTurns(after count: Int) async {
+        if count % 8 == 0 { await Task.yield() }
+    }
+
+    /// Predicates name users by their record names. Names other than the caller's are looked up, for all saves at once.
+    private func knowingUsers(
+        of saves: [WireSubscription], for viewpoint: Viewpoint, in container: ContainerKey
+    ) async throws(Refusal) -> Viewpoint {
+        var unknown: Set<String> = []
+        for (index, save) in saves.enumerated() {
+            if let search = try? save.search(by: viewpoint, limits: limits) { unknown.formUnion(search.unknownUsers) }
+            await Self.takeTurns(after: index + 1)
+        }
+        guard !unknown.isEmpty else { return viewpoint }
+        var viewpoint = viewpoint
+        viewpoint.userNames = try await service.users(named: unknown, in: container).orRefusal()
+        return viewpoint
     }
 }

@@ -15,6 +15,9 @@ package import TidemarkService
 ///     k <container>
 ///     l <account, or 0 for all>
 ///     q <account, or 0 for all> <number of the question in hexadecimal digits>
+///     f <database> <user> <scope> <reason, or 0> <device in hexadecimal digits> <subscription> <record name> <zone name>
+///     v <database whose query subscriptions may all have been fired>
+///     w <database whose query subscriptions have changed>
 ///     a <when the server began> <number of the question in hexadecimal digits> <name of the server>
 package enum NoticePayload {
     /// PostgreSQL accepts less than 8,000 bytes in a notification.
@@ -39,6 +42,12 @@ package enum NoticePayload {
         case .zone(let zone):
             (zone.changesShares ? "s" : "z")
                 + "\t\(zone.database.rawValue)\t\(Hex.encode(zone.life.bytes))\t\(zone.zoneName)\n"
+        case .queryFired(let query):
+            line(query)
+        case .queriesChanged(let database):
+            "w\t\(database.rawValue)\n"
+        case .queriesLost(let database):
+            "v\t\(database.rawValue)\n"
         case .credentialRevoked(let credential):
             "c\t\(credential.rawValue)\n"
         case .deviceRevoked(let revoked):
@@ -56,6 +65,30 @@ package enum NoticePayload {
         }
     }
 
+    /// IDs and record names are printable ASCII as well. A record without a name has an empty one.
+    private static func line(_ query: QueryNotice) -> String {
+        let subscriber = query.subscriber
+        let parts = [
+            "f", String(query.database.rawValue), String(subscriber.user.rawValue),
+            String(subscriber.key.scope.rawValue), String(query.reason?.rawValue ?? 0), Hex.encode(query.maker.bytes),
+            subscriber.key.id, query.record?.name ?? "", query.record?.zoneName ?? "",
+        ]
+        return parts.joined(separator: "\t") + "\n"
+    }
+
+    private static func query(_ database: DatabaseID, _ parts: [ArraySlice<UInt8>]) -> QueryNotice? {
+        guard let user = Int64(text(parts[2])), let scope = Int16(text(parts[3])).flatMap(DatabaseScope.init),
+            let reason = Int16(text(parts[4])), let bytes = Hex.decode(text(parts[5])),
+            let maker = DeviceID(bytes: bytes)
+        else { return nil }
+        let name = text(parts[7])
+        return QueryNotice(
+            database: database,
+            subscriber: SubscriberKey(user: UserID(user), key: Subscription.Key(scope: scope, id: text(parts[6]))),
+            reason: QueryReason(rawValue: reason),
+            record: name.isEmpty ? nil : QueryNotification.Record(name: name, zoneName: text(parts[8])), maker: maker)
+    }
+
     /// Lines that cannot be parsed are skipped: a notice is a hint (I-4).
     package static func decode(_ payload: String) -> [ServerNotice] {
         // NB: split by bytes, not characters, which takes ten times as long. Every server reads every notice.
@@ -69,6 +102,12 @@ package enum NoticePayload {
                 return .zone(
                     ZoneNotice(
                         database: DatabaseID(id), life: life, zoneName: text(parts[3]), changesShares: kind == "s"))
+            case ("f", 9):
+                return query(DatabaseID(id), parts).map { .queryFired($0) }
+            case ("w", 2):
+                return .queriesChanged(DatabaseID(id))
+            case ("v", 2):
+                return .queriesLost(DatabaseID(id))
             case ("c", 2):
                 return .credentialRevoked(CredentialID(id))
             case ("k", 2):

@@ -13,7 +13,7 @@ extension PostgresStorage {
     package func saveSubscriptions(
         _ subscriptions: [Subscription], of user: UserID, atMost countMax: Int
     ) async throws(StorageError) -> [FailureReason?] {
-        let zoneNames = Array(Set(subscriptions.compactMap(\.zoneName)))
+        let zoneNames = Array(Set(subscriptions.compactMap(\.endingZoneName)))
         let saves: SubscriptionSaves
         let isClosed: Bool
         let lease = try await acquire()
@@ -46,5 +46,25 @@ extension PostgresStorage {
         let (_, deleted) = try await write(
             sql.subscriptions.lockUser(user), sql.subscriptions.delete((user, scope, Array(ids))))
         return Set(deleted.rows.filter(\.existed).map(\.id))
+    }
+
+    /// Asks for one more than is wanted, which says whether there are more.
+    package func querySubscriptions(
+        watching databases: [DatabaseID], after: SubscriberKey?, atMost countMax: Int
+    ) async throws(StorageError) -> [DatabaseID: WatchingPage] {
+        guard !databases.isEmpty else { return [:] }
+        let rows = try await read(
+            sql.subscriptions.watching(
+                (
+                    databases, after?.user ?? UserID(.min), after?.key.scope ?? .public, after?.key.id ?? "",
+                    Int64(countMax) + 1
+                )))
+        var pages: [DatabaseID: WatchingPage] = [:]
+        for (database, all) in Dictionary(grouping: rows.compactMap(\.self), by: \.database) {
+            // NB: those that are left out count as well, so that the next page begins behind them.
+            pages[database] = WatchingPage(
+                subscriptions: all.prefix(countMax).filter(\.isLiving).map(\.watching), hasMore: all.count > countMax)
+        }
+        return pages
     }
 }

@@ -11,7 +11,7 @@ struct SubscriptionStatements: Sendable {
         SELECT id FROM database WHERE user_id BETWEEN s.user_id AND s.user_id AND scope = 2 ORDER BY user_id LIMIT 1
         """
 
-    /// The living zone of the subscription `s`: all zone subscriptions are of private databases.
+    /// The living zone of the subscription `s`: all subscriptions that end with a zone are of private databases.
     private static let livingZone = """
         SELECT z.name
           FROM (\(privateDatabase)) AS d
@@ -24,18 +24,41 @@ struct SubscriptionStatements: Sendable {
     let all = DeclaredStatement<UserID, Subscription?>(
         .read, "all_subscriptions",
         """
-        SELECT s.id, s.scope, s.kind, s.record_type, s.notification_info, z.name
+        SELECT s.id, s.scope, s.kind, s.record_type, s.notification_info, s.database_id, s.query, z.name
           FROM subscription s LEFT JOIN LATERAL (\(livingZone)) AS z ON true
          WHERE s.user_id = \(\.self) AND (s.zone_id IS NULL OR z.name IS NOT NULL)
          ORDER BY s.scope, s.id
         """
     ) { row throws(PostgresError) in
-        guard let scope = DatabaseScope(rawValue: try row["scope"]),
-            let kind = Subscription.Kind(rawValue: try row["kind"])
-        else { return nil }
-        return Subscription(
-            id: try row["id"], scope: scope, kind: kind, recordType: try row["record_type"],
-            zoneName: try row["name"], notificationInfo: try row["notification_info"])
+        try SubscriptionRow.decode(row)
+    }
+
+    /// Of each database: the next that look at it, by user, scope and ID. Of one whose zone is gone there is only its key.
+    let watching = DeclaredStatement<
+        (databases: [DatabaseID], user: UserID, scope: DatabaseScope, id: String, countMax: Int64), WatchingRow?
+    >(
+        .read, "watching_subscriptions",
+        """
+        SELECT s.user_id, s.id, s.scope, s.kind, s.record_type, s.notification_info, s.database_id, s.query, z.name,
+               u.container_id, s.zone_id IS NULL OR z.name IS NOT NULL AS is_living
+          FROM unnest(\(\.databases)) AS k (database_id)
+         CROSS JOIN LATERAL (
+               SELECT * FROM subscription
+                WHERE database_id BETWEEN k.database_id AND k.database_id
+                  AND (user_id, scope, id) > (\(\.user), \(\.scope), \(\.id))
+                ORDER BY database_id, user_id, scope, id LIMIT \(\.countMax)) AS s
+         CROSS JOIN LATERAL (
+               SELECT container_id FROM container_user WHERE id BETWEEN s.user_id AND s.user_id ORDER BY id LIMIT 1) AS u
+          LEFT JOIN LATERAL (\(livingZone)) AS z ON true
+         ORDER BY s.database_id, s.user_id, s.scope, s.id
+        """
+    ) { row throws(PostgresError) in
+        guard let subscription = try SubscriptionRow.decode(row) else { return nil }
+        return WatchingRow(
+            database: try row["database_id"],
+            watching: WatchingSubscription(
+                user: try row["user_id"], container: try row["container_id"], subscription: subscription),
+            isLiving: try row["is_living"])
     }
 
     let clearEnded = DeclaredStatement<UserID, Void>(
@@ -86,14 +109,17 @@ struct SubscriptionStatements: Sendable {
     let save = DeclaredStatement<(user: UserID, rows: [KeptSubscription]), Void>(
         .write, "save_subscriptions",
         """
-        INSERT INTO subscription (user_id, scope, id, kind, record_type, notification_info, zone_id)
-        SELECT \(\.user), k.scope, k.id, k.kind, k.record_type, k.notification_info, k.zone_id
+        INSERT INTO subscription (user_id, scope, id, kind, record_type, notification_info, zone_id, database_id, query)
+        SELECT \(\.user), k.scope, k.id, k.kind, k.record_type, k.notification_info, k.zone_id,
+               k.database_id, k.query
           FROM unnest(\(\.rows, \.scopeCode), \(\.rows, \.subscription.id), \(\.rows, \.kindCode),
                       \(\.rows, \.subscription.recordType), \(\.rows, \.subscription.notificationInfo),
-                      \(\.rows, \.zone)) AS k (scope, id, kind, record_type, notification_info, zone_id)
+                      \(\.rows, \.zone), \(\.rows, \.watched), \(\.rows, \.queryBytes))
+               AS k (scope, id, kind, record_type, notification_info, zone_id, database_id, query)
             ON CONFLICT (user_id, scope, id) DO UPDATE
            SET kind = excluded.kind, record_type = excluded.record_type,
-               notification_info = excluded.notification_info, zone_id = excluded.zone_id
+               notification_info = excluded.notification_info, zone_id = excluded.zone_id,
+               database_id = excluded.database_id, query = excluded.query
         """)
 
     /// A row for each that there was.
@@ -114,4 +140,38 @@ extension KeptSubscription {
     // There are no arrays of smallint.
     fileprivate var scopeCode: Int32 { Int32(subscription.scope.rawValue) }
     fileprivate var kindCode: Int32 { Int32(subscription.kind.rawValue) }
+
+    fileprivate var watched: DatabaseID? { subscription.query?.database }
+    fileprivate var queryBytes: [UInt8]? { subscription.query?.encoded(zoneName: subscription.zoneName) }
+}
+
+/// A subscription in a row, with the name of its living zone.
+private enum SubscriptionRow {
+    /// Nil: a later version of the server has written it.
+    static func decode(_ row: PostgresRow) throws(PostgresError) -> Subscription? {
+        guard let scope = DatabaseScope(rawValue: try row["scope"]),
+            let kind = Subscription.Kind(rawValue: try row["kind"])
+        else { return nil }
+        let database: DatabaseID? = try row["database_id"]
+        let bytes: [UInt8]? = try row["query"]
+        var query: SubscriptionQuery?
+        var zoneName: String? = try row["name"]
+        // NB: a server of before replaces a query subscription by one of another kind, and leaves these columns.
+        if kind == .query, let database, let bytes {
+            guard let stored = SubscriptionQuery.decoded(bytes, of: database) else { return nil }
+            query = stored.query
+            zoneName = stored.zoneName
+        }
+        return Subscription(
+            id: try row["id"], scope: scope, kind: kind, recordType: try row["record_type"], zoneName: zoneName,
+            notificationInfo: try row["notification_info"], query: query)
+    }
+}
+
+/// One row of ``SubscriptionStatements/watching``.
+struct WatchingRow: Sendable {
+    let database: DatabaseID
+    let watching: WatchingSubscription
+    /// Whether its zone is not gone.
+    let isLiving: Bool
 }

@@ -47,7 +47,8 @@ final class TestCore: Sendable {
         settings.createsContainers = true
         settings.keepsAssets = true
         return MemoryServer(
-            on: database, assets: assets, escrow: MemoryKeyEscrow(), scheduler: loop, settings: settings)
+            on: database, assets: assets, escrow: MemoryKeyEscrow(), scheduler: loop, settings: settings,
+            firesQueries: true)
     }
 
     // MARK: Accounts and devices

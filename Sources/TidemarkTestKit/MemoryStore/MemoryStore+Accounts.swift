@@ -213,7 +213,7 @@ extension MemoryStore {
 
 extension MemoryTables {
     /// Without subscriptions of ended zones.
-    fileprivate func livingSubscriptions(of user: UserID) -> [KeptSubscription] {
+    func livingSubscriptions(of user: UserID) -> [KeptSubscription] {
         let kept = userKeys[user].flatMap { users[$0] }?.subscriptions ?? []
         return kept.filter { kept in
             kept.zone.map { zone in zones[zone].map { $0.state.removal == nil } ?? false } ?? true

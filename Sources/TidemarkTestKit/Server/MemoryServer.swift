@@ -14,14 +14,16 @@ package final class MemoryServer: Sendable {
     /// - Parameters:
     ///   - storage: nil for a ``MemoryStore`` without faults.
     ///   - settings: what sessions allow; their limits are the service's too.
+    ///   - firesQueries: whether changes fire query subscriptions.
     package init(
         on database: MemoryDatabase, storage: (any Storage)? = nil, assets: (any AssetStore)? = nil,
-        escrow: (any KeyEscrow)? = nil, scheduler: any Scheduler, settings: SessionSettings
+        escrow: (any KeyEscrow)? = nil, scheduler: any Scheduler, settings: SessionSettings,
+        firesQueries: Bool = false
     ) {
         let outlet = MovedOutlet()
         service = CloudService(
             storage: storage ?? MemoryStore(database), assets: assets, escrow: escrow, scheduler: scheduler,
-            limits: settings.limits, onMoved: outlet.moved)
+            limits: settings.limits, firesQueries: firesQueries, onMoved: outlet.moved)
         let hub = SessionHub(service: service, scheduler: scheduler, settings: settings)
         outlet.connect { [weak hub] in hub?.committed($0) }
         listener = database.listen { [weak hub] in hub?.heard($0) }

@@ -8,7 +8,7 @@ import TidemarkTestSupport
 
 /// A store that makes one ``PlantedFault``, and is otherwise the one beneath.
 final class PlantedStorage: Storage {
-    fileprivate let base: MemoryStore
+    let base: MemoryStore
     private let fault: PlantedFault
     fileprivate let scheduler: SimulationScheduler
     private let access: PlantedAccess
@@ -433,22 +433,6 @@ final class PlantedStorage: Storage {
         withAddresses addresses: [String], in container: ContainerKey
     ) async throws(StorageError) -> [String: UserID] {
         try await base.users(withAddresses: addresses, in: container)
-    }
-
-    func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription] {
-        try await base.subscriptions(of: user)
-    }
-
-    func saveSubscriptions(
-        _ subscriptions: [Subscription], of user: UserID, atMost countMax: Int
-    ) async throws(StorageError) -> [FailureReason?] {
-        try await base.saveSubscriptions(subscriptions, of: user, atMost: countMax)
-    }
-
-    func deleteSubscriptions(
-        _ ids: Set<String>, scope: DatabaseScope, of user: UserID
-    ) async throws(StorageError) -> Set<String> {
-        try await base.deleteSubscriptions(ids, scope: scope, of: user)
     }
 
     func accountKey(of user: UserID) async throws(StorageError) -> StoredAccountKey {

@@ -21,8 +21,8 @@ import TidemarkStore
             let list = try await place.perform("subscriptions", "list", "alice", "-o", "json")
             #expect(
                 list.terminal.output == """
-                    {"subscription":"all","database":"private","kind":"database","zone":null,"recordType":"Note","notificationInfoBytes":1}
-                    {"subscription":"all","database":"shared","kind":"database","zone":null,"recordType":null,"notificationInfoBytes":0}
+                    {"subscription":"all","database":"private","kind":"database","zone":null,"recordType":"Note","notificationInfoBytes":1,"firesOn":null,"predicate":null}
+                    {"subscription":"all","database":"shared","kind":"database","zone":null,"recordType":null,"notificationInfoBytes":0,"firesOn":null,"predicate":null}
 
                     """)
             // Only an app can save it again, so somebody must want it.
@@ -49,6 +49,29 @@ import TidemarkStore
             }
             let shared = ["subscriptions", "delete", "alice", "all", "--database", "shared", "--yes"]
             #expect(try await place.perform(shared).status == .ok)
+        }
+    }
+
+    @Test func `R-832: a query subscription shows what fires it, and nothing that it compares with`() async throws {
+        try await AdminPlace.run { place in
+            let alice = try await place.user("alice")
+            let query = SubscriptionQuery(
+                database: DatabaseID(1), predicate: .compare(.field("secret"), .equal, .string("hush")),
+                options: [.creation, .deletion, .once], predicateBytes: [1, 2])
+            let refusals = try await place.storage.saveSubscriptions(
+                [
+                    Subscription(
+                        id: "hits", scope: .public, kind: .query, recordType: "Note", zoneName: "_defaultZone",
+                        notificationInfo: [], query: query)
+                ], of: alice.id, atMost: 9)
+            #expect(refusals == [nil])
+            let list = try await place.perform("subscriptions", "list", "alice", "-o", "json")
+            #expect(
+                list.terminal.output == """
+                    {"subscription":"hits","database":"public","kind":"query","zone":"_defaultZone","recordType":"Note",\
+                    "notificationInfoBytes":0,"firesOn":"creation,deletion,once","predicate":"comparison"}
+
+                    """)
         }
     }
 }

@@ -16,6 +16,13 @@ import TidemarkTestSupport
                 database: DatabaseID(Int64(number)), life: DeviceID(high: UInt64(number), low: .max), zoneName: name))
     }
 
+    private func query(_ reason: QueryReason?, _ record: QueryNotification.Record?) -> QueryNotice {
+        QueryNotice(
+            database: DatabaseID(7),
+            subscriber: SubscriberKey(user: UserID(8), key: Subscription.Key(scope: .public, id: "notes of \u{7E}")),
+            reason: reason, record: record, maker: DeviceID(high: 1, low: .max))
+    }
+
     @Test func `notices survive the way through text, each once, in pieces that PostgreSQL takes`() {
         let notices =
             (0..<500).map { notice($0, name: String(repeating: "~ ", count: 120)) }
@@ -25,6 +32,9 @@ import TidemarkTestSupport
                 .zone(ZoneNotice(database: DatabaseID(1), life: .nobody, zoneName: "a", changesShares: true)),
                 .limitsChanged(AccountID(7)), .limitsChanged(nil), .connectionsClosed(AccountID(7), nil),
                 .connectionsClosed(AccountID(7), DeviceID(high: 1, low: .max)), .containerClosed(ContainerID(7)),
+                .queriesChanged(DatabaseID(7)), .queriesLost(DatabaseID(7)),
+                .queryFired(query(.created, QueryNotification.Record(name: "a b", zoneName: "_defaultZone"))),
+                .queryFired(query(nil, nil)),
                 .devicesAsked(DeviceQuestion(number: .max, account: nil)),
                 .devicesAsked(DeviceQuestion(number: 0, account: AccountID(7))),
                 .devicesWritten(
@@ -41,7 +51,8 @@ import TidemarkTestSupport
         "", "x", "z\t1\n", "z\t1\tzz\tname\n", "z\tone\t00\tname\n", "c\tx\n", "\t\t\t\n", "c\n", "d\t1\n",
         "d\t1\tzz\n", "l\tx\n", "l\t1\t2\n", "x\t1\n", "x\t1\tzz\n", "x\tone\t\n", "k\n", "k\tone\n",
         "k\t1\t2\n", "q\t1\n", "q\tone\t1\n", "q\t1\tg\n", "q\t1\t11111111111111111\n", "a\t1\t1\n",
-        "a\t1\tg\thost/1\n", "a\tone\t1\thost/1\n",
+        "a\t1\tg\thost/1\n", "a\tone\t1\thost/1\n", "w\tx\n", "w\t1\t2\n", "v\t\n", "f\t1\t2\t1\t1\tzz\ts\tr\tz\n",
+        "f\t1\tx\t1\t1\t00\ts\tr\tz\n", "f\t1\t2\t9\t1\t00\ts\tr\tz\n", "f\t1\t2\t1\t1\n",
     ])
     func `I-4: what cannot be understood is passed over`(_ payload: String) {
         #expect(NoticePayload.decode(payload).isEmpty)

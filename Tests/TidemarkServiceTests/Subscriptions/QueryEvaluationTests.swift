@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+import TidemarkDomain
+import TidemarkFields
+import TidemarkScheduling
+import TidemarkService
+import TidemarkTestKit
+import TidemarkTestSupport
+
+@Suite struct QueryEvaluationTests {
+    /// What a server has fired, as "subscription record reason".
+    private final class Fired: Sendable {
+        private let texts = Mutex<[String]>([])
+
+        func take(_ moved: ZonesMoved) {
+            let new = moved.fired.map { firing -> String in
+                let reason = firing.reason.map { "\($0)" } ?? "?"
+                return "\(firing.subscription.id) \(firing.record?.name ?? "?") \(reason)"
+            }
+            texts.withLock { $0 += new }
+        }
+
+        /// Removes what has been fired.
+        func all() -> [String] {
+            texts.withLock { texts in
+                defer { texts = [] }
+                return texts
+            }
+        }
+    }
+
+    private func subscription(
+        _ id: String, in database: DatabaseID, _ scope: DatabaseScope = .private,
+        _ predicate: QueryPredicate = .always(true), _ options: SubscriptionQuery.Options = .changes
+    ) -> Subscription {
+        Subscription(
+            id: id, scope: scope, kind: .query, recordType: "Note", notificationInfo: [],
+            query: SubscriptionQuery(database: database, predicate: predicate, options: options, predicateBytes: []))
+    }
+
+    /// Saves a subscription and lets the server know.
+    private func save(_ subscription: Subscription, of user: UserID, at server: CloudService) async throws {
+        let saved = try await server.modifySubscriptions(
+            saves: [subscription], deletes: [], scope: subscription.scope, of: user
+        ).get()
+        #expect(saved.saves == [.success(subscription)])
+        await server.queriesChanged(in: subscription.query?.database ?? DatabaseID(0))
+    }
+
+    private func identity(of name: String, in fixture: ServiceFixture, at server: CloudService) async throws -> Identity
+    {
+        let hash = Array(repeating: UInt8(9), count: 32)
+        fixture.database.issueCredential(hash: hash, account: name)
+        let found = try await server.authenticate(
+            credentialHash: hash, container: "iCloud.test", environment: .development, createsContainer: true,
+            device: DeviceID(high: 0, low: 9), deviceName: "test"
+        ).get()
+        return try #require(found)
+    }
+
+    private let device = DeviceID(high: 0, low: 1)
+
+    @Test func `R-245: a server fires for what it commits, after the answer`() throws {
+        let fixture = try ServiceFixture()
+        let fired = Fired()
+        let server = fixture.server(firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let hits = QueryPredicate.compare(.field("text"), .equal, .string("hit"))
+            let database = fixture.identity.privateDatabase
+            try await save(subscription("hits", in: database, .private, hits), of: fixture.identity.user, at: server)
+            let requests = [
+                try fixture.saving(["a", "b"], text: "hit", id: RequestID(device, 1)),
+                try fixture.saving(["a"], text: "miss", id: RequestID(device, 2)),
+                try fixture.saving(["a"], text: "other", id: RequestID(device, 3)),
+                try fixture.saving([], deleting: ["a", "b"], id: RequestID(device, 4)),
+            ]
+            let expected = [["hits a created", "hits b created"], ["hits a updated"], [], ["hits b deleted"]]
+            for (request, texts) in zip(requests, expected) {
+                _ = try await server.modify(request).get()
+                try await fixture.scheduler.sleep(for: .seconds(1))
+                #expect(fired.all() == texts)
+            }
+        }
+    }
+
+    @Test func `R-937: a service that is no server fires nothing, and deletes no subscription`() throws {
+        let fixture = try ServiceFixture()
+        let fired = Fired()
+        let server = fixture.server { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let database = fixture.identity.privateDatabase
+            let once = subscription("once", in: database, .private, .always(true), [.creation, .once])
+            try await save(once, of: fixture.identity.user, at: server)
+            _ = try await server.modify(try fixture.saving(["a"], id: RequestID(device, 1))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(fired.all().isEmpty)
+            #expect(await server.subscriptions(in: .private, of: fixture.identity.user) == .success([once]))
+        }
+    }
+
+    @Test func `R-246: of two servers that fire at once, one sends`() throws {
+        for seed in UInt64(1)...20 {
+            let fixture = try ServiceFixture(seed: seed, zones: ["notes", "more"])
+            let fired = Fired()
+            let servers = (0..<2).map { _ in fixture.server(firesQueries: true) { fired.take($0) } }
+            try fixture.scheduler.simulate {
+                let once = subscription(
+                    "once", in: fixture.identity.privateDatabase, .private, .always(true), [.creation, .once])
+                try await save(once, of: fixture.identity.user, at: servers[0])
+                let first = try fixture.saving(["a"], id: RequestID(device, 1))
+                let second = try fixture.saving(["b"], zone: "more", id: RequestID(DeviceID(high: 0, low: 2), 1))
+                async let one = servers[0].modify(first)
+                async let two = servers[1].modify(second)
+                _ = (await one, await two)
+                try await fixture.scheduler.sleep(for: .seconds(5))
+                #expect(fired.all().count == 1)
+                #expect(await servers[0].subscriptions(in: .private, of: fixture.identity.user) == .success([]))
+            }
+        }
+    }
+
+    @Test func `I-5: in a public database only what the subscriber may read fires`() throws {
+        let fixture = try ServiceFixture()
+        let fired = Fired()
+        let server = fixture.server(firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+            let database = try await server.publicDatabase(of: container).get().database
+            let bob = try await identity(of: "bob", in: fixture, at: server)
+            let alice = fixture.identity.user
+            try await save(subscription("of alice", in: database, .public), of: alice, at: server)
+            try await save(subscription("of bob", in: database, .public), of: bob.user, at: server)
+            func fire(_ name: String, _ counter: UInt64) async throws -> [String] {
+                let save = RecordSave(
+                    name: name, type: "Note", tag: nil, fields: try FieldMap([Field("text", .string("t"))]),
+                    parent: .unchanged)
+                let request = RecordsRequest(
+                    id: RequestID(device, counter), key: ZoneKey(database: database, name: ZoneName.default),
+                    saves: [save], deletes: [], policy: .ifServerRecordUnchanged, isAtomic: false, user: alice,
+                    access: RecordAccess(scope: .public, user: alice))
+                #expect(await server.modify(request).numbers.compactMap(\.self).count == 1)
+                try await fixture.scheduler.sleep(for: .seconds(1))
+                return fired.all()
+            }
+            #expect(try await fire("a", 1) == ["of alice a created", "of bob a created"])
+            let store = MemoryStore(fixture.database)
+            for (grants, others) in [
+                (Grants([.creator: .all, .authenticated: .create]), []), (Grants([.authenticated: .all]), ["of bob"]),
+            ] as [(Grants, [String])] {
+                let current = try await store.schema(of: fixture.identity.container)
+                var schema = current.schema
+                schema.types["Note", default: RecordTypeSchema()].grants = grants
+                #expect(try await store.replaceSchema(current, by: schema))
+                let name = "b\(others.count)"
+                let texts = try await fire(name, UInt64(2 + others.count))
+                #expect(texts == (["of alice"] + others).map { "\($0) \(name) created" })
+            }
+        }
+    }
+
+    @Test func `R-847: a store that does not answer delays pushes, and loses none`() throws {
+        let fixture = try ServiceFixture()
+        let (fired, script) = (Fired(), FaultScript())
+        let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let database = fixture.identity.privateDatabase
+            _ = try await server.modify(try fixture.saving(["r0"], id: RequestID(device, 1))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            try await save(subscription("all", in: database), of: fixture.identity.user, at: fixture.server())
+            server.forgetQueries(of: database)
+            script.meet([.disconnect, .disconnect, .disconnect], at: .callSent)
+            for number in 1...3 {
+                _ = try await server.modify(
+                    try fixture.saving(["r\(number)"], id: RequestID(device, UInt64(1 + number)))
+                ).get()
+            }
+            try await fixture.scheduler.sleep(for: .seconds(30))
+            #expect(fired.all() == ["all r1 created", "all r2 created", "all r3 created"])
+            #expect(script.count(.callSent) > 3)
+        }
+    }
+
+    @Test func `R-847: more subscriptions than one read brings all fire`() throws {
+        let fixture = try ServiceFixture()
+        let fired = Fired()
+        var limits = Limits()
+        limits.subscriptionsMax = 5_000
+        let server = fixture.server(limits: limits, firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let database = fixture.identity.privateDatabase
+            let ids = (0..<2_500).map { "s\($0)" }
+            for start in stride(from: 0, to: ids.count, by: 250) {
+                _ = try await server.modifySubscriptions(
+                    saves: ids[start..<start + 250].map { subscription($0, in: database) }, deletes: [],
+                    scope: .private, of: fixture.identity.user
+                ).get()
+            }
+            _ = try await server.modify(try fixture.saving(["a"], id: RequestID(device, 1))).get()
+            try await fixture.scheduler.sleep(for: .seconds(5))
+            #expect(Set(fired.all()) == Set(ids.map { "\($0) a created" }))
+        }
+    }
+}

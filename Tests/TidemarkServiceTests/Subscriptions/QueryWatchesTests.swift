@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+
+@testable import TidemarkService
+
+@Suite struct QueryWatchesTests {
+    static let database = DatabaseID(7)
+
+    static func watching(_ id: String, type: String = "Note") -> WatchingSubscription {
+        WatchingSubscription(
+            user: UserID(1), container: ContainerID(1),
+            subscription: Subscription(
+                id: id, scope: .private, kind: .query, recordType: type, notificationInfo: [],
+                query: SubscriptionQuery(
+                    database: database, predicate: .always(true), options: .changes, predicateBytes: [])))
+    }
+
+    static func zone(
+        _ names: [String] = ["a"], type: String = "Note", in database: DatabaseID = database, bytes: Int = 0
+    ) throws -> WrittenZone {
+        let fields = try FieldMap(
+            [Field("data", .bytes(Array(repeating: 0, count: bytes)))], limits: .init(byteCountMax: .max))
+        let records = names.map {
+            RecordState(
+                name: $0, type: type, fields: fields, changeNumber: 1, isDeleted: false, parent: nil,
+                createdAt: Timestamp(milliseconds: 1), createdBy: UserID(1), createdByDevice: .nobody,
+                modifiedAt: Timestamp(milliseconds: 1), modifiedBy: UserID(1), batchEnd: 1)
+        }
+        return WrittenZone(
+            key: ZoneKey(database: database, name: "notes"), life: .nobody, records: records, replaced: [])
+    }
+
+    static func some(_ ids: String...) -> QueryWatches.Known { .some(QueryIndex(ids.map { watching($0) })) }
+
+    /// What a read brings, as names of records.
+    private func names(_ work: QueryWatches.Work?) -> [String]? {
+        work?.written.flatMap { $0.records.map(\.name) }
+    }
+
+    /// Reads what is wanted.
+    private func read(
+        _ watches: inout QueryWatches, _ known: QueryWatches.Known, at now: Duration = .zero
+    ) -> QueryWatches.Work? {
+        guard let wanted = watches.takeWanted(10).first else { return nil }
+        return watches.read(wanted.database, known, generation: wanted.generation, now: now)
+    }
+
+    /// The same, and evaluates it. Nothing has been written meanwhile.
+    private func carryOut(
+        _ watches: inout QueryWatches, _ known: QueryWatches.Known, at now: Duration = .zero
+    ) -> QueryWatches.Work? {
+        let work = read(&watches, known, at: now)
+        guard let work, case .nothing = watches.done(work.database, now: now) else { return nil }
+        return work
+    }
+
+    @Test func `R-847: what is written waits until the subscriptions are known, and is then evaluated in order`() throws
+    {
+        var watches = QueryWatches()
+        #expect(watches.written([try Self.zone(["a"])], now: .zero).mustRead)
+        // One read at a time.
+        #expect(!watches.written([try Self.zone(["b"])], now: .zero).mustRead)
+        #expect(names(carryOut(&watches, Self.some("s"))) == ["a", "b"])
+        #expect(watches.takeWanted(10).isEmpty)
+        let next = watches.written([try Self.zone(["c"]), try Self.zone(["d"], type: "Other")], now: .seconds(30))
+        #expect(!next.mustRead)
+        #expect(next.work.map { names($0) } == [["c"]])
+        // What comes meanwhile waits, so that pushes keep their order.
+        let last = watches.written([try Self.zone(["e"])], now: .seconds(30))
+        #expect(last.work.isEmpty && !last.mustRead)
+        guard case .evaluate(let rest) = watches.done(Self.database, now: .seconds(30)) else {
+            Issue.record("what has waited is not evaluated")
+            return
+        }
+        #expect(names(rest) == ["d", "e"])
+        guard case .nothing = watches.done(Self.database, now: .seconds(30)) else {
+            Issue.record("it does not come to rest")
+            return
+        }
+    }
+
+    @Test func `R-847: a database without query subscriptions is looked up, and read again after half a minute`() throws
+    {
+        var watches = QueryWatches()
+        #expect(watches.written([try Self.zone()], now: .zero).mustRead)
+        #expect(names(carryOut(&watches, .none)) == ["a"])
+        for second in 0...30 {
+            let next = watches.written([try Self.zone()], now: .seconds(second))
+            #expect(next.work.isEmpty && !next.mustRead)
+        }
+        #expect(watches.written([try Self.zone(["late"])], now: .milliseconds(30_001)).mustRead)
+        #expect(names(read(&watches, Self.some("s"), at: .seconds(31))) == ["late"])
+    }
+
+    @Test func `R-847: subscriptions that change while they are read are read again, and nothing is lost`() throws {
+        var watches = QueryWatches()
+        #expect(watches.written([try Self.zone(["a"])], now: .zero).mustRead)
+        let wanted = watches.takeWanted(10)
+        watches.changed(Self.database)
+        #expect(watches.read(Self.database, .none, generation: wanted[0].generation, now: .zero) == nil)
+        #expect(names(carryOut(&watches, Self.some("s"))) == ["a"])
+        watches.changed(Self.database)
+        #expect(watches.written([try Self.zone(["b"])], now: .zero).mustRead)
+        // Also if they change while something is evaluated.
+        #expect(names(read(&watches, Self.some("s"))) == ["b"])
+        watches.changed(Self.database)
+        #expect(!watches.written([try Self.zone(["c"])], now: .zero).mustRead)
+        guard case .read = watches.done(Self.database, now: .zero) else {
+            Issue.record("they are not read again")
+            return
+        }
+        #expect(names(carryOut(&watches, Self.some("s"))) == ["c"])
+    }
+
+    @Test func `R-847: what failed is read again with what came meanwhile`() throws {
+        var watches = QueryWatches()
+        #expect(watches.written([try Self.zone(["a"])], now: .zero).mustRead)
+        #expect(watches.takeWanted(10).count == 1)
+        watches.failed(Self.database)
+        #expect(!watches.written([try Self.zone(["b"])], now: .zero).mustRead)
+        #expect(names(read(&watches, Self.some("s"))) == ["a", "b"])
+    }
+
+    @Test func `I-7: of too much that waits it is only known that something has changed`() throws {
+        var watches = QueryWatches(waitingBytesMax: 40_000)
+        _ = watches.written([try Self.zone(["a"], bytes: 6_000)], now: .zero)
+        _ = watches.written([try Self.zone(["b"], bytes: 6_000)], now: .zero)
+        // Another database has room of its own.
+        let other = DatabaseID(8)
+        _ = watches.written([try Self.zone(["c"], in: other, bytes: 6_000)], now: .zero)
+        let first = carryOut(&watches, Self.some("s"))
+        #expect(names(first) == ["a"] && first?.hasLost == true)
+        let second = carryOut(&watches, Self.some("s"))
+        #expect(names(second) == ["c"] && second?.hasLost == false)
+        // What was taken makes room.
+        watches.changed(Self.database)
+        _ = watches.written([try Self.zone(["d"], bytes: 6_000)], now: .zero)
+        #expect(read(&watches, Self.some("s"))?.hasLost == false)
+    }
+
+    @Test func `I-7: an index that has no room for another one is read again`() throws {
+        var watches = QueryWatches(indexBytesMax: 1_200)
+        let databases = (1...3).map { DatabaseID($0) }
+        for database in databases {
+            #expect(watches.written([try Self.zone(in: database)], now: .zero).mustRead)
+            #expect(carryOut(&watches, Self.some("s")) != nil)
+        }
+        let again = try databases.map { watches.written([try Self.zone(in: $0)], now: .zero).mustRead }
+        #expect(again.last == false && again.contains(true))
+    }
+
+    @Test func `R-847: the many of a large database are read once at a time for what came meanwhile`() throws {
+        var watches = QueryWatches()
+        #expect(watches.written([try Self.zone(["a"])], now: .zero).mustRead)
+        #expect(names(read(&watches, .large)) == ["a"])
+        #expect(!watches.written([try Self.zone(["b"])], now: .zero).mustRead)
+        #expect(watches.takeWanted(10).isEmpty)
+        guard case .read = watches.done(Self.database, now: .zero) else {
+            Issue.record("they are not read for what came meanwhile")
+            return
+        }
+        let wanted = watches.takeWanted(10)
+        #expect(wanted.map(\.isLarge) == [true])
+        #expect(names(watches.read(Self.database, .large, generation: wanted[0].generation, now: .zero)) == ["b"])
+        guard case .nothing = watches.done(Self.database, now: .zero) else {
+            Issue.record("it does not come to rest")
+            return
+        }
+        #expect(watches.written([try Self.zone(["c"])], now: .zero).mustRead)
+    }
+
+    @Test func `R-246: one that has ended by its push fires no more until they are read again`() throws {
+        var watches = QueryWatches()
+        _ = watches.written([try Self.zone()], now: .zero)
+        _ = carryOut(&watches, Self.some("s"))
+        watches.ended(Self.watching("s").key, of: Self.database)
+        let next = watches.written([try Self.zone()], now: .zero)
+        #expect(next.work.first?.ended == [Self.watching("s").key])
+    }
+}
