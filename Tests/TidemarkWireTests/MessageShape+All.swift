@@ -812,6 +812,8 @@ extension MessageShape {
                 FieldShape(3, "record_type", .string, bytesMax: 65536),
                 FieldShape(4, "notification_info", .message("WireNotificationInfo")),
                 FieldShape(5, "zone", .message("WireZoneID")),
+                FieldShape(6, "predicate", .bytes, bytesMax: 131072),
+                FieldShape(7, "options", .uint32),
             ]),
         MessageShape(
             "WireNotificationInfo", TidemarkWire.WireNotificationInfo.self, WireJudge.WireNotificationInfo.self, keepsUnknownFields: true,
@@ -877,6 +879,17 @@ extension MessageShape {
                 FieldShape(3, "kind", .choice),
                 FieldShape(4, "zones", .message("WireZoneID"), elementsMax: 65536),
                 FieldShape(5, "changes", .message("WirePushedChanges")),
+                FieldShape(6, "query", .message("WireQueryNews")),
+                FieldShape(7, "alert", .message("WireNotificationInfo")),
+                FieldShape(8, "is_pruned", .bool),
+            ]),
+        MessageShape(
+            "WireQueryNews", TidemarkWire.WireQueryNews.self, WireJudge.WireQueryNews.self,
+            [
+                FieldShape(1, "reason", .choice),
+                FieldShape(2, "record_name", .string),
+                FieldShape(3, "zone", .message("WireZoneID")),
+                FieldShape(4, "fields", .bytes),
             ]),
         MessageShape(
             "WirePushedChanges", TidemarkWire.WirePushedChanges.self, WireJudge.WirePushedChanges.self,

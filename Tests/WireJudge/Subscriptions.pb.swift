@@ -70,6 +70,51 @@ package nonisolated enum WireSubscriptionKind: SwiftProtobuf.Enum, Swift.CaseIte
 
 }
 
+/// How a record changed. The numbers are those of CKQueryNotification.Reason.
+package nonisolated enum WireQueryNewsReason: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// It was left out.
+  case unspecified // = 0
+  case recordCreated // = 1
+  case recordUpdated // = 2
+  case recordDeleted // = 3
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .recordCreated
+    case 2: self = .recordUpdated
+    case 3: self = .recordDeleted
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .recordCreated: return 1
+    case .recordUpdated: return 2
+    case .recordDeleted: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [WireQueryNewsReason] = [
+    .unspecified,
+    .recordCreated,
+    .recordUpdated,
+    .recordDeleted,
+  ]
+
+}
+
 /// A request to get pushes when something changes, until it is deleted (section 10 of the rules).
 package nonisolated struct WireSubscription: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -93,7 +138,7 @@ package nonisolated struct WireSubscription: Sendable {
   /// Clears the value of `notificationInfo`. Subsequent reads from it will return its default value.
   package mutating func clearNotificationInfo() {self._notificationInfo = nil}
 
-  /// The zone, for a subscription to a zone.
+  /// The zone, for a subscription to a zone. For one to a query: only records of this zone. Absent: those of all zones.
   package var zone: WireZoneID {
     get {_zone ?? WireZoneID()}
     set {_zone = newValue}
@@ -102,6 +147,13 @@ package nonisolated struct WireSubscription: Sendable {
   package var hasZone: Bool {self._zone != nil}
   /// Clears the value of `zone`. Subsequent reads from it will return its default value.
   package mutating func clearZone() {self._zone = nil}
+
+  /// For a query: its condition, the bytes of a Predicate (Queries.proto). Empty: all records of the type. They are bytes and no
+  /// message, so that each predicate of an answer has bounds of its own. The server keeps them and returns them as they came.
+  package var predicate: Data = Data()
+
+  /// For a query: which changes fire it. Bits as in CKQuerySubscription.Options. Unknown bits are refused.
+  package var options: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -332,7 +384,8 @@ package nonisolated struct WireSubscriptionResult: Sendable {
   package init() {}
 }
 
-/// Tells a client that something changed and that it should fetch. A push is a hint, and may be lost.
+/// Tells a client that something changed and that it should fetch. A push is a hint, and may be lost. The client knows
+/// the rest of a notification: its container, and the owner of the subscription, who is its own user.
 package nonisolated struct WirePush: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -353,7 +406,7 @@ package nonisolated struct WirePush: @unchecked Sendable {
     set {_uniqueStorage()._kind = newValue}
   }
 
-  /// The zones that changed, if the server knows them. A fetch of the database's changes names all of them.
+  /// The zones that changed, if the server knows them. A fetch of the database's changes names all of them. For a query: none.
   package var zones: [WireZoneID] {
     get {_storage._zones}
     set {_uniqueStorage()._zones = newValue}
@@ -369,11 +422,70 @@ package nonisolated struct WirePush: @unchecked Sendable {
   /// Clears the value of `changes`. Subsequent reads from it will return its default value.
   package mutating func clearChanges() {_uniqueStorage()._changes = nil}
 
+  /// For a query: what happened to which record. Absent: records of the query may have changed, and `is_pruned` is set.
+  package var query: WireQueryNews {
+    get {_storage._query ?? WireQueryNews()}
+    set {_uniqueStorage()._query = newValue}
+  }
+  /// Returns true if `query` has been explicitly set.
+  package var hasQuery: Bool {_storage._query != nil}
+  /// Clears the value of `query`. Subsequent reads from it will return its default value.
+  package mutating func clearQuery() {_uniqueStorage()._query = nil}
+
+  /// What the user is shown: the subscription's NotificationInfo, but for its `desired_keys`. Of a query, the arguments of the
+  /// localisation keys are the values of the fields, and `collapse_id_key` is the value of its field. Absent: the push is
+  /// silent.
+  package var alert: WireNotificationInfo {
+    get {_storage._alert ?? WireNotificationInfo()}
+    set {_uniqueStorage()._alert = newValue}
+  }
+  /// Returns true if `alert` has been explicitly set.
+  package var hasAlert: Bool {_storage._alert != nil}
+  /// Clears the value of `alert`. Subsequent reads from it will return its default value.
+  package mutating func clearAlert() {_uniqueStorage()._alert = nil}
+
+  /// Whether something was left out, because it was too long, or because the server does not know what happened.
+  package var isPruned: Bool {
+    get {_storage._isPruned}
+    set {_uniqueStorage()._isPruned = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// What happened to one record that a subscription's query finds. What was left out for its length is missing.
+package nonisolated struct WireQueryNews: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var reason: WireQueryNewsReason = .unspecified
+
+  package var recordName: String = String()
+
+  /// The zone of the record. It is there if `record_name` is.
+  package var zone: WireZoneID {
+    get {_zone ?? WireZoneID()}
+    set {_zone = newValue}
+  }
+  /// Returns true if `zone` has been explicitly set.
+  package var hasZone: Bool {self._zone != nil}
+  /// Clears the value of `zone`. Subsequent reads from it will return its default value.
+  package mutating func clearZone() {self._zone = nil}
+
+  /// A FieldMap (Fields.proto) of the `desired_keys` that the record has after the change. Long strings are cut. Empty for a
+  /// deletion.
+  package var fields: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _zone: WireZoneID? = nil
 }
 
 /// The answer that a FetchDatabaseChanges with these tokens would have got when the push was made. A client that has other tokens
@@ -422,9 +534,13 @@ nonisolated extension WireSubscriptionKind: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SUBSCRIPTION_KIND_UNSPECIFIED\0\u{1}QUERY\0\u{1}RECORD_ZONE\0\u{1}DATABASE\0")
 }
 
+nonisolated extension WireQueryNewsReason: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0QUERY_NEWS_REASON_UNSPECIFIED\0\u{1}RECORD_CREATED\0\u{1}RECORD_UPDATED\0\u{1}RECORD_DELETED\0")
+}
+
 nonisolated extension WireSubscription: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Subscription"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}kind\0\u{3}record_type\0\u{3}notification_info\0\u{1}zone\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}kind\0\u{3}record_type\0\u{3}notification_info\0\u{1}zone\0\u{1}predicate\0\u{1}options\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -437,6 +553,8 @@ nonisolated extension WireSubscription: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 3: try { try decoder.decodeSingularStringField(value: &self.recordType) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._notificationInfo) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._zone) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.predicate) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.options) }()
       default: break
       }
     }
@@ -462,6 +580,12 @@ nonisolated extension WireSubscription: SwiftProtobuf.Message, SwiftProtobuf._Me
     try { if let v = self._zone {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
+    if !self.predicate.isEmpty {
+      try visitor.visitSingularBytesField(value: self.predicate, fieldNumber: 6)
+    }
+    if self.options != 0 {
+      try visitor.visitSingularUInt32Field(value: self.options, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -471,6 +595,8 @@ nonisolated extension WireSubscription: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.recordType != rhs.recordType {return false}
     if lhs._notificationInfo != rhs._notificationInfo {return false}
     if lhs._zone != rhs._zone {return false}
+    if lhs.predicate != rhs.predicate {return false}
+    if lhs.options != rhs.options {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -902,7 +1028,7 @@ nonisolated extension WireSubscriptionResult: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension WirePush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Push"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}subscription_id\0\u{1}database\0\u{1}kind\0\u{1}zones\0\u{1}changes\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}subscription_id\0\u{1}database\0\u{1}kind\0\u{1}zones\0\u{1}changes\0\u{1}query\0\u{1}alert\0\u{3}is_pruned\0")
 
   fileprivate class _StorageClass {
     var _subscriptionID: String = String()
@@ -910,6 +1036,9 @@ nonisolated extension WirePush: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _kind: WireSubscriptionKind = .unspecified
     var _zones: [WireZoneID] = []
     var _changes: WirePushedChanges? = nil
+    var _query: WireQueryNews? = nil
+    var _alert: WireNotificationInfo? = nil
+    var _isPruned: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -925,6 +1054,9 @@ nonisolated extension WirePush: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _kind = source._kind
       _zones = source._zones
       _changes = source._changes
+      _query = source._query
+      _alert = source._alert
+      _isPruned = source._isPruned
     }
   }
 
@@ -948,6 +1080,9 @@ nonisolated extension WirePush: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 3: try { try decoder.decodeSingularEnumField(value: &_storage._kind) }()
         case 4: try { try decoder.decodeRepeatedMessageField(value: &_storage._zones) }()
         case 5: try { try decoder.decodeSingularMessageField(value: &_storage._changes) }()
+        case 6: try { try decoder.decodeSingularMessageField(value: &_storage._query) }()
+        case 7: try { try decoder.decodeSingularMessageField(value: &_storage._alert) }()
+        case 8: try { try decoder.decodeSingularBoolField(value: &_storage._isPruned) }()
         default: break
         }
       }
@@ -975,6 +1110,15 @@ nonisolated extension WirePush: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       try { if let v = _storage._changes {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
       } }()
+      try { if let v = _storage._query {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+      } }()
+      try { if let v = _storage._alert {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      } }()
+      if _storage._isPruned != false {
+        try visitor.visitSingularBoolField(value: _storage._isPruned, fieldNumber: 8)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -989,10 +1133,62 @@ nonisolated extension WirePush: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._kind != rhs_storage._kind {return false}
         if _storage._zones != rhs_storage._zones {return false}
         if _storage._changes != rhs_storage._changes {return false}
+        if _storage._query != rhs_storage._query {return false}
+        if _storage._alert != rhs_storage._alert {return false}
+        if _storage._isPruned != rhs_storage._isPruned {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireQueryNews: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".QueryNews"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0\u{3}record_name\0\u{1}zone\0\u{1}fields\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.reason) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.recordName) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._zone) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.fields) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.reason != .unspecified {
+      try visitor.visitSingularEnumField(value: self.reason, fieldNumber: 1)
+    }
+    if !self.recordName.isEmpty {
+      try visitor.visitSingularStringField(value: self.recordName, fieldNumber: 2)
+    }
+    try { if let v = self._zone {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if !self.fields.isEmpty {
+      try visitor.visitSingularBytesField(value: self.fields, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireQueryNews, rhs: WireQueryNews) -> Bool {
+    if lhs.reason != rhs.reason {return false}
+    if lhs.recordName != rhs.recordName {return false}
+    if lhs._zone != rhs._zone {return false}
+    if lhs.fields != rhs.fields {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

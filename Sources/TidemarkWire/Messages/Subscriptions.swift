@@ -18,13 +18,20 @@ package struct WireSubscription: WireMessage {
     }
     package var hasNotificationInfo: Bool { presentNotificationInfo != nil }
     private var presentNotificationInfo: WireNotificationInfo?
-    /// The zone, for a subscription to a zone.
+    /// The zone, for a subscription to a zone. For one to a query: only records of this zone. Absent: those of all
+    /// zones.
     package var zone: WireZoneID {
         get { presentZone ?? WireZoneID() }
         set { presentZone = newValue }
     }
     package var hasZone: Bool { presentZone != nil }
     private var presentZone: WireZoneID?
+    /// For a query: its condition, the bytes of a Predicate (Queries.proto). Empty: all records of the type. They are
+    /// bytes and no message, so that each predicate of an answer has bounds of its own. The server keeps them and
+    /// returns them as they came.
+    package var predicate: [UInt8] = []
+    /// For a query: which changes fire it. Bits as in CKQuerySubscription.Options. Unknown bits are refused.
+    package var options: UInt32 = 0
 
     @usableFromInline package init() {}
 }
@@ -47,7 +54,9 @@ extension WireSubscription {
                 self.presentZone = nil
                 try reader.read(&value)
                 self.presentZone = value
-            default: try reader.skip(tag, known: 0x3E)
+            case 50: self.predicate = try reader.content(atMost: 131_072)
+            case 56: self.options = try reader.uint32()
+            default: try reader.skip(tag, known: 0xFE)
             }
         }
     }
@@ -69,6 +78,12 @@ extension WireSubscription {
         }
         if let presentZone {
             size += 1 + WireSize.message(presentZone)
+        }
+        if !predicate.isEmpty {
+            size += 1 + WireSize.content(predicate)
+        }
+        if options != 0 {
+            size += 1 + WireSize.uint32(options)
         }
         return size
     }
@@ -94,6 +109,14 @@ extension WireSubscription {
         if let presentZone {
             writer.number(42)
             writer.message(presentZone)
+        }
+        if !predicate.isEmpty {
+            writer.number(50)
+            writer.content(predicate)
+        }
+        if options != 0 {
+            writer.number(56)
+            writer.uint32(options)
         }
     }
 }
@@ -604,12 +627,14 @@ extension WireSubscriptionResult {
 }
 
 /// Tells a client that something changed and that it should fetch. A push is a hint, and may be lost.
+/// The client knows the rest of a notification: its container, and the owner of the subscription, who is its own user.
 @usableFromInline
 package struct WirePush: WireMessage {
     package var subscriptionID = ""
     package var database = WireDatabaseScope()
     package var kind = WireSubscriptionKind()
-    /// The zones that changed, if the server knows them. A fetch of the database's changes names all of them.
+    /// The zones that changed, if the server knows them. A fetch of the database's changes names all of them. For a
+    /// query: none.
     package var zones: [WireZoneID] = []
     /// The changes themselves, if the server believes that the client has read everything before them.
     package var changes: WirePushedChanges {
@@ -618,6 +643,26 @@ package struct WirePush: WireMessage {
     }
     package var hasChanges: Bool { presentChanges != nil }
     private var presentChanges: WirePushedChanges?
+    /// For a query: what happened to which record. Absent: records of the query may have changed, and `is_pruned` is
+    /// set.
+    package var query: WireQueryNews {
+        get { presentQuery ?? WireQueryNews() }
+        set { presentQuery = newValue }
+    }
+    package var hasQuery: Bool { presentQuery != nil }
+    private var presentQuery: WireQueryNews?
+    /// What the user is shown: the subscription's NotificationInfo, but for its `desired_keys`. Of a query, the
+    /// arguments of the localisation keys are the values of the fields, and `collapse_id_key` is the value of its field
+    /// . Absent: the push is silent.
+    package var alert: WireNotificationInfo {
+        get { presentAlert ?? WireNotificationInfo() }
+        set { presentAlert = newValue }
+    }
+    package var hasAlert: Bool { presentAlert != nil }
+    private var presentAlert: WireNotificationInfo?
+    /// Whether something was left out, because it was too long, or because the server does not know what
+    /// happened.
+    package var isPruned = false
 
     @usableFromInline package init() {}
 }
@@ -636,7 +681,18 @@ extension WirePush {
                 self.presentChanges = nil
                 try reader.read(&value)
                 self.presentChanges = value
-            default: try reader.skip(tag, known: 0x3E)
+            case 50:
+                var value = self.presentQuery ?? WireQueryNews()
+                self.presentQuery = nil
+                try reader.read(&value)
+                self.presentQuery = value
+            case 58:
+                var value = self.presentAlert ?? WireNotificationInfo()
+                self.presentAlert = nil
+                try reader.read(&value)
+                self.presentAlert = value
+            case 64: self.isPruned = try reader.flag()
+            default: try reader.skip(tag, known: 0x1FE)
             }
         }
     }
@@ -658,6 +714,15 @@ extension WirePush {
         }
         if let presentChanges {
             size += 1 + WireSize.message(presentChanges)
+        }
+        if let presentQuery {
+            size += 1 + WireSize.message(presentQuery)
+        }
+        if let presentAlert {
+            size += 1 + WireSize.message(presentAlert)
+        }
+        if isPruned {
+            size += 1 + WireSize.flag(isPruned)
         }
         return size
     }
@@ -684,6 +749,18 @@ extension WirePush {
             writer.number(42)
             writer.message(presentChanges)
         }
+        if let presentQuery {
+            writer.number(50)
+            writer.message(presentQuery)
+        }
+        if let presentAlert {
+            writer.number(58)
+            writer.message(presentAlert)
+        }
+        if isPruned {
+            writer.number(64)
+            writer.flag(isPruned)
+        }
     }
 }
 
@@ -697,6 +774,9 @@ extension WirePush {
         @inlinable package static var kind: UInt32 { 24 }
         @inlinable package static var zones: UInt32 { 34 }
         @inlinable package static var changes: UInt32 { 42 }
+        @inlinable package static var query: UInt32 { 50 }
+        @inlinable package static var alert: UInt32 { 58 }
+        @inlinable package static var isPruned: UInt32 { 64 }
     }
 
     /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
@@ -705,6 +785,7 @@ extension WirePush {
         subscriptionID: String = "",
         database: WireDatabaseScope = WireDatabaseScope(),
         kind: WireSubscriptionKind = WireSubscriptionKind(),
+        isPruned: Bool = false,
         to writer: inout WireWriter
     ) {
         guard !writer.isMeasuring else {
@@ -712,6 +793,7 @@ extension WirePush {
             if !subscriptionID.isEmpty { size += 1 + WireSize.text(subscriptionID) }
             if database != WireDatabaseScope() { size += 1 + WireSize.choice(database) }
             if kind != WireSubscriptionKind() { size += 1 + WireSize.choice(kind) }
+            if isPruned { size += 1 + WireSize.flag(isPruned) }
             return writer.count(size)
         }
         if !subscriptionID.isEmpty {
@@ -725,6 +807,10 @@ extension WirePush {
         if kind != WireSubscriptionKind() {
             writer.number(24)
             writer.choice(kind)
+        }
+        if isPruned {
+            writer.number(64)
+            writer.flag(isPruned)
         }
     }
 
@@ -747,6 +833,156 @@ extension WirePush {
     @inlinable
     package static func begin(changes byteCount: Int, to writer: inout WireWriter) {
         writer.number(42)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `query`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(query byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `query`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(query byteCount: Int, to writer: inout WireWriter) {
+        writer.number(50)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `alert`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(alert byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `alert`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(alert byteCount: Int, to writer: inout WireWriter) {
+        writer.number(58)
+        writer.number(UInt64(byteCount))
+    }
+}
+
+/// What happened to one record that a subscription's query finds. What was left out for its length is missing.
+@usableFromInline
+package struct WireQueryNews: WireMessage {
+    package var reason = WireQueryNewsReason()
+    package var recordName = ""
+    /// The zone of the record. It is there if `record_name` is.
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+    /// A FieldMap (Fields.proto) of the `desired_keys` that the record has after the change. Long strings are cut
+    /// . Empty for a deletion.
+    package var fields: [UInt8] = []
+
+    @usableFromInline package init() {}
+}
+
+extension WireQueryNews {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.reason = try reader.choice()
+            case 18: self.recordName = try reader.text()
+            case 26:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
+            case 34: self.fields = try reader.content()
+            default: try reader.skip(tag, known: 0x1E)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        if reason != WireQueryNewsReason() {
+            size += 1 + WireSize.choice(reason)
+        }
+        if !recordName.isEmpty {
+            size += 1 + WireSize.text(recordName)
+        }
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        if !fields.isEmpty {
+            size += 1 + WireSize.content(fields)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        if reason != WireQueryNewsReason() {
+            writer.number(8)
+            writer.choice(reason)
+        }
+        if !recordName.isEmpty {
+            writer.number(18)
+            writer.text(recordName)
+        }
+        if let presentZone {
+            writer.number(26)
+            writer.message(presentZone)
+        }
+        if !fields.isEmpty {
+            writer.number(34)
+            writer.content(fields)
+        }
+    }
+}
+
+// Field by field, for hot loops that make no message objects.
+extension WireQueryNews {
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
+    package enum Tag {
+        @inlinable package static var reason: UInt32 { 8 }
+        @inlinable package static var recordName: UInt32 { 18 }
+        @inlinable package static var zone: UInt32 { 26 }
+        @inlinable package static var fields: UInt32 { 34 }
+    }
+
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
+    @inlinable
+    package static func write<Fields: WireContent>(
+        reason: WireQueryNewsReason = WireQueryNewsReason(),
+        recordName: String = "",
+        fields: Fields = [UInt8](),
+        to writer: inout WireWriter
+    ) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if reason != WireQueryNewsReason() { size += 1 + WireSize.choice(reason) }
+            if !recordName.isEmpty { size += 1 + WireSize.text(recordName) }
+            if fields.byteCount > 0 { size += 1 + WireSize.content(fields) }
+            return writer.count(size)
+        }
+        if reason != WireQueryNewsReason() {
+            writer.number(8)
+            writer.choice(reason)
+        }
+        if !recordName.isEmpty {
+            writer.number(18)
+            writer.text(recordName)
+        }
+        if fields.byteCount > 0 {
+            writer.number(34)
+            writer.content(fields)
+        }
+    }
+
+    /// The size of the field `zone`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(zone byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `zone`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(zone byteCount: Int, to writer: inout WireWriter) {
+        writer.number(26)
         writer.number(UInt64(byteCount))
     }
 }
@@ -920,6 +1156,42 @@ package enum WireSubscriptionKind: WireChoice {
         case .query: 1
         case .recordZone: 2
         case .database: 3
+        case .unrecognized(let number): number
+        }
+    }
+}
+
+/// How a record changed. The numbers are those of CKQueryNotification.Reason.
+@usableFromInline
+package enum WireQueryNewsReason: WireChoice {
+    /// It was left out.
+    case unspecified
+    case recordCreated
+    case recordUpdated
+    case recordDeleted
+    /// A value that this version does not know.
+    case unrecognized(Int32)
+
+    @usableFromInline package init() { self = .unspecified }
+
+    @usableFromInline
+    package init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .recordCreated
+        case 2: self = .recordUpdated
+        case 3: self = .recordDeleted
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    @usableFromInline
+    package var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .recordCreated: 1
+        case .recordUpdated: 2
+        case .recordDeleted: 3
         case .unrecognized(let number): number
         }
     }
