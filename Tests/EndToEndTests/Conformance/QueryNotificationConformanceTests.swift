@@ -134,4 +134,41 @@ import Testing
         }
         #expect(seen == ["true true", "n", "\(1_000 + " | body | -".count)", "true true true", "true"])
     }
+
+    @Test func `R-250, R-252: a change of a zone or a database is shown, if its subscription says so`() async throws {
+        let seen = try await Both.clouds { cloud in
+            let container = try await cloud.device(of: "alice").container
+            let laptop = try await cloud.device(of: "alice").database
+            try await laptop.save(CKRecordZone(zoneID: Both.notes))
+            let ofDatabase = CKDatabaseSubscription(subscriptionID: "database")
+            ofDatabase.notificationInfo = CKSubscription.NotificationInfo(
+                alertBody: "loses against the key", alertLocalizationKey: "CHANGED", shouldBadge: true)
+            let ofZone = CKRecordZoneSubscription(zoneID: Both.notes, subscriptionID: "zone")
+            ofZone.notificationInfo = CKSubscription.NotificationInfo(alertBody: "notes", soundName: "ding")
+            let silent = CKDatabaseSubscription(subscriptionID: "silent")
+            silent.notificationInfo = CKSubscription.NotificationInfo(shouldSendContentAvailable: true)
+            let shown = Mutex<Set<String>>([])
+            let silentCount = Mutex(0)
+            container.handleRemoteNotifications { userInfo in
+                let id = CKNotification(fromRemoteNotificationDictionary: userInfo)?.subscriptionID ?? "-"
+                let aps = userInfo["aps"] as? [AnyHashable: Any] ?? [:]
+                if id == "silent" { silentCount.withLock { $0 += 1 } }
+                guard let alert = aps["alert"] as? [AnyHashable: Any] else { return }
+                let parts = ["body", "loc-key"].map { alert[$0] as? String ?? "-" }
+                let badge = aps["badge"] as? Int ?? 0
+                let line = "\(id): \(parts.joined(separator: " ")) \(aps["sound"] as? String ?? "-") \(badge)"
+                _ = shown.withLock { $0.insert(line) }
+            }
+            let results = try await container.privateCloudDatabase.modifySubscriptions(
+                saving: [ofDatabase, ofZone, silent], deleting: [])
+            for result in results.saveResults.values { _ = try result.get() }
+            let before = silentCount.withLock { $0 }
+            try await laptop.save(Both.note("n", ["a": "1"]))
+            try await cloud.run(until: "all are told") {
+                shown.withLock { $0.count } >= 2 && silentCount.withLock { $0 } > before
+            }
+            return shown.withLock { $0.sorted() }
+        }
+        #expect(seen == ["database: - CHANGED - 1", "zone: notes - ding 0"])
+    }
 }
