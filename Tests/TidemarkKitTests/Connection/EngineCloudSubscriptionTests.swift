@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import TidemarkKit
 
-/// The subscription on which an engine relies, and pushes that are none of its business.
+/// The subscription on which an engine relies.
 @Suite struct EngineCloudSubscriptionTests {
     private let scheduler = ManualScheduler()
     private let server: ScriptedServer
@@ -51,7 +51,7 @@ import TidemarkWire
         return subscription
     }
 
-    @Test func `R-247, R-507: an engine does not rely on a subscription that is of one record type`() throws {
+    @Test func `R-247, R-507, R-889: an engine does not rely on a subscription that is of one record type`() throws {
         #expect(try ensured(nil, having: [database("narrow", "Note"), database("wide")]) == "wide")
         #expect(try ensured(nil, having: [database("narrow", "Note")]) == "tidemark-sync-engine")
         #expect(try ensured("narrow", having: [database("narrow", "Note")]) == "narrow", "the app chose it")

@@ -84,7 +84,7 @@ import TidemarkWire
         try await hears(heard, ["q 2 - pruned"])
     }
 
-    @Test func `R-261: after a lost push each subscription may have fired, also one that was silent so far`()
+    @Test func `R-261, R-889: after a lost push each subscription may have fired, also one that was silent so far`()
         async throws
     {
         server.answer { envelope in
@@ -116,7 +116,7 @@ import TidemarkWire
         #expect(heard.all.count == 5)
     }
 
-    @Test func `R-261: if the server cannot be asked which subscriptions there are, it is asked when it is back`()
+    @Test func `R-889: if the server cannot be asked which subscriptions there are, it is asked when it is back`()
         async throws
     {
         server.answer { envelope in

@@ -35,12 +35,12 @@ import Testing
         return lines
     }
 
-    @Test func `R-253: of a database's subscription the last one is left, of each database its own`() {
+    @Test func `R-253, R-888: of a database's subscription the last one is left, of each database its own`() {
         let payloads = [Self.plain("a"), Self.plain("b"), Self.plain("a"), Self.plain("a", .shared)]
         #expect(Self.delivered(payloads) == ["b", "a", "a"])
     }
 
-    @Test func `R-245, R-253: each record and reason of a query is told, once`() {
+    @Test func `R-245, R-888: each record and reason of a query is told, once`() {
         let payloads = [
             Self.query("q", "1", .recordCreated), Self.query("q", "2"), Self.query("q", "1"), Self.query("other", "2"),
             Self.query("q", "2"), Self.query("q", "1", .recordDeleted),
@@ -48,12 +48,12 @@ import Testing
         #expect(Self.delivered(payloads) == ["q 1 1", "q 1 2", "other 2 2", "q 2 2", "q 1 3"])
     }
 
-    @Test func `R-253: that anything may have changed is told once, and replaces no record`() {
+    @Test func `R-253, R-888: that anything may have changed is told once, and replaces no record`() {
         let payloads = [Self.query("q", nil, nil), Self.query("q", "1"), Self.query("q", nil, nil)]
         #expect(Self.delivered(payloads) == ["q 1 2", "q pruned"])
     }
 
-    @Test func `R-252: a later push with the same collapse ID replaces the earlier one`() {
+    @Test func `R-252, R-888: a later push with the same collapse ID replaces the earlier one`() {
         let payloads = [
             Self.query("q", "1", collapse: "c"), Self.query("q", "2", collapse: "d"),
             Self.query("other", "3", collapse: "c"),
@@ -62,7 +62,7 @@ import Testing
         #expect(Self.delivered(payloads) == ["q 2 2", "other 3 2", "q 4 2"])
     }
 
-    @Test func `R-253: of more than 64 records of a query one notification is left, which names none`() {
+    @Test func `R-888: of more than 64 records of a query one notification is left, which names none`() {
         let many = (1...64).map { Self.query("q", "\($0)") }
         #expect(Self.delivered(many).count == 64)
         let others = [Self.plain("all"), Self.query("other", "x")]
@@ -70,7 +70,7 @@ import Testing
         #expect(Self.delivered(many + [Self.query("q", "65"), Self.query("q", "66")]) == ["q pruned", "q 66 2"])
     }
 
-    @Test func `R-253: all queries together are bounded`() {
+    @Test func `R-888: all queries together are bounded`() {
         let many = (0..<5_000).map { Self.query("q\($0 % 100)", "\($0)") }
         let delivered = Self.delivered(many)
         #expect(delivered.count <= 1_024)
