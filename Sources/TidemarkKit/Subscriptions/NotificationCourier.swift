@@ -90,8 +90,12 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
     private func tellOfSubscriptions(in databases: [CloudDatabase], ofAccount number: Int) async {
         var isComplete = true
         for database in databases {
-            guard let subscriptions = try? await database.allSubscriptions() else {
-                isComplete = false
+            let subscriptions: [CKSubscription]
+            do throws(CKError) {
+                subscriptions = try await database.allSubscriptions()
+            } catch {
+                // An older server has none in the public database, and says the same next time.
+                if error.isWorthAnotherTry { isComplete = false }
                 continue
             }
             let told = state.withLock { $0.last }

@@ -122,7 +122,7 @@ import TidemarkWire
         server.answer { envelope in
             guard case .fetchSubscriptions? = envelope.request else { return nil }
             var failure = WireFailure()
-            failure.code = .internalError
+            failure.code = .zoneBusy
             return .failure(failure)
         }
         let heard = try await listen()
