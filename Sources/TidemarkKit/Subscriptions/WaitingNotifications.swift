@@ -13,8 +13,6 @@ struct WaitingNotifications {
 
     private var list: [NotificationPayload] = []
 
-    var isEmpty: Bool { list.isEmpty }
-
     mutating func append(_ payload: NotificationPayload) {
         list.removeAll(where: payload.replaces)
         list.append(payload)

@@ -66,7 +66,7 @@ import TidemarkWire
         var other = wire
         other.kind = WireSubscriptionKind(rawValue: 77)
         var torn = wire
-        torn.predicate = [0x0A, 0x7F]
+        torn.predicate = [0xFF]
         for wire in [wire, other, torn] {
             let error = #expect(throws: CKError.self) { try CKSubscription.make(wire).get() }
             #expect(error?.code == .incompatibleVersion)

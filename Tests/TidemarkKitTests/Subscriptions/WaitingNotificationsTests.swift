@@ -31,7 +31,6 @@ import Testing
             let parts = [next.subscriptionID ?? "-", next.recordName, next.reason.map { "\($0.rawValue)" }]
             lines.append(parts.compactMap(\.self).joined(separator: " ") + (next.isPruned ? " pruned" : ""))
         }
-        #expect(waiting.isEmpty)
         return lines
     }
 
