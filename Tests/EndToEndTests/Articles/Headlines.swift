@@ -19,7 +19,7 @@ actor Headlines {
         let headlines = self
         container.handleRemoteNotifications { userInfo in
             guard let notification = CKNotification(fromRemoteNotificationDictionary: userInfo) else { return }
-            await headlines.show(userInfo)
+            if let alert = Self.alert(in: userInfo) { await headlines.show(alert) }
             await headlines.take(notification)
         }
         let subscription = CKQuerySubscription(
@@ -66,10 +66,14 @@ actor Headlines {
         }
     }
 
-    private func show(_ userInfo: [AnyHashable: Any]) {
+    private static func alert(in userInfo: [AnyHashable: Any]) -> String? {
         let aps = userInfo["aps"] as? [AnyHashable: Any]
         let alert = aps?["alert"] as? [AnyHashable: Any]
-        guard alert?["loc-key"] as? String == "HEADLINE" else { return }
-        alerts.append("News: \((alert?["loc-args"] as? [String])?.first ?? "")")
+        guard alert?["loc-key"] as? String == "HEADLINE" else { return nil }
+        return "News: \((alert?["loc-args"] as? [String])?.first ?? "")"
+    }
+
+    private func show(_ alert: String) {
+        alerts.append(alert)
     }
 }
