@@ -156,4 +156,34 @@ import Testing
         #expect(queryNotification.recordID?.recordName == "r" && queryNotification.databaseScope == .public)
         #expect(CKNotification(fromRemoteNotificationDictionary: ["aps": [:]]) == nil)
     }
+
+    @available(*, deprecated, message: "uses what is deprecated")
+    @Test func `R-252, R-255: the alert of a CKNotification`() throws {
+        func notification(_ alert: [AnyHashable: Any]) throws -> CKNotification {
+            let aps: [AnyHashable: Any] = ["alert": alert, "badge": 1, "sound": "ding", "category": "note"]
+            let body: [AnyHashable: Any] = ["met": ["dbs": 2]]
+            return try #require(CKNotification(fromRemoteNotificationDictionary: ["aps": aps, "ck": body]))
+        }
+        let plain = try notification([
+            "body": "text", "title": "title", "subtitle": "subtitle", "launch-image": "image",
+            "action-loc-key": "action",
+        ])
+        let texts = [
+            plain.alertBody, plain.title, plain.subtitle, plain.alertLaunchImage, plain.alertActionLocalizationKey,
+            plain.soundName, plain.category,
+        ]
+        #expect(texts == ["text", "title", "subtitle", "image", "action", "ding", "note"])
+        let badge: NSNumber? = plain.badge
+        #expect(badge == 1 && plain.alertLocalizationKey == nil)
+        let localized = try notification([
+            "loc-key": "key", "loc-args": ["a"], "title-loc-key": "titleKey", "title-loc-args": ["b"],
+            "subtitle-loc-key": "subtitleKey", "subtitle-loc-args": ["c"],
+        ])
+        let keys = [localized.alertLocalizationKey, localized.titleLocalizationKey, localized.subtitleLocalizationKey]
+        #expect(keys == ["key", "titleKey", "subtitleKey"])
+        let arguments = [
+            localized.alertLocalizationArgs, localized.titleLocalizationArgs, localized.subtitleLocalizationArgs,
+        ]
+        #expect(arguments == [["a"], ["b"], ["c"]])
+    }
 }

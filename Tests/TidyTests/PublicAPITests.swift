@@ -57,4 +57,28 @@ import Testing
         #expect(gone == [], "Apps that use these break. If that is decided: make api, and a line in CHANGELOG.md.")
         #expect(new == [], "Accept them with: make api")
     }
+
+    @Test func `R-259: the operations that read missed notifications are not offered`() throws {
+        let declared = try Self.declared
+        for name in ["CKFetchNotificationChangesOperation", "CKMarkNotificationsReadOperation"] {
+            #expect(!declared.contains { $0.contains(name) }, "\(name)")
+            let differences = try SourceFile.text(at: "Sources/TidemarkKit/TidemarkKit.docc/DifferencesFromCloudKit.md")
+            #expect(differences.contains("`\(name)`"), "apps that use \(name) are told that it is left out")
+        }
+        // The kind of the history's entries stays, because apps switch over the kinds.
+        #expect(declared.contains("CKNotification.NotificationType: case readNotification = 3"))
+    }
+
+    /// What each of them does is in rules of its own.
+    @Test func `R-333: what OS 18 and 26 have added to shares is offered`() throws {
+        let declared = try Self.declared
+        let added = [
+            "oneTimeURLParticipant()", "oneTimeURL(for", "var dateAddedToShare", "var allowsAccessRequests",
+            "class CKShareAccessRequester", "class CKShareBlockedIdentity", "class CKShareRequestAccessOperation",
+            "func denyRequesters", "func blockRequesters", "func unblockIdentities", "case administrator",
+        ]
+        for symbol in added {
+            #expect(declared.contains { $0.contains(symbol) }, "\(symbol)")
+        }
+    }
 }

@@ -2,8 +2,8 @@
 
 /// Replaces `application(_:didReceiveRemoteNotification:)`, which the system calls on Apple's platforms.
 extension CKContainer {
-    /// Calls `handler` from now on when something changes that one of the user's subscriptions covers: a
-    /// `CKDatabaseSubscription` or a `CKRecordZoneSubscription`, saved by any device. Sync engines do not need this.
+    /// Calls `handler` from now on when something changes that one of the user's subscriptions covers, in whichever database.
+    /// Any device may have saved it. Sync engines do not need this.
     ///
     /// ```swift
     /// container.handleRemoteNotifications { userInfo in
@@ -15,7 +15,7 @@ extension CKContainer {
     /// As long as somebody is signed in, the connection of this container's `CKDatabase` calls is kept up for it.
     /// Changes made by these calls are not reported. A notification is a hint and never the truth. After each
     /// connection there is one for each subscription, because something may have changed meanwhile. If several wait for
-    /// `handler`, one for each subscription is left.
+    /// `handler`, one for each subscription is left, and of a query one for each record, at most 64.
     ///
     /// - Parameter handler: called with one notification after the other, never on a thread that moves bytes. It holds
     ///   for all `CKContainer` objects of the identifier, and replaces an earlier one. Nil: nobody is called any more.

@@ -117,11 +117,12 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     func ensureSubscription(id: CKSubscription.ID?, for user: CKRecord.ID) async throws(CKError) -> CKSubscription.ID {
         let database = try database(for: user)
         let existing = try await database.allSubscriptions()
-        if let found = existing.first(where: {
-            $0.subscriptionType == .database && (id == nil || $0.subscriptionID == id)
-        }) {
-            return found.subscriptionID
+        let usable = existing.first { subscription in
+            guard let subscription = subscription as? CKDatabaseSubscription else { return false }
+            // One that an app narrowed to a record type would not tell of the others. A name is the app's choice.
+            return id.map { $0 == subscription.subscriptionID } ?? (subscription.recordType == nil)
         }
+        if let usable { return usable.subscriptionID }
         let subscription = CKDatabaseSubscription(subscriptionID: id ?? "tidemark-sync-engine")
         let info = CKSubscription.NotificationInfo()
         info.shouldSendContentAvailable = true
@@ -255,6 +256,8 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     }
 
     func pushed(_ push: WirePush) {
+        // It is for the app. An engine hears of the same change by its own subscription.
+        if push.kind == .query { return }
         let now = context.scheduler.now
         let (observer, isWanted) = state.withLock { state in
             guard let database = state.account?.database, push.database == database.wireScope else {

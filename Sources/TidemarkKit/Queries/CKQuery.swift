@@ -59,13 +59,8 @@ public class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
 
     /// Nil for what this version does not know.
     convenience init?(_ wire: WireQuery) {
-        guard let node = PredicateNode(wire.predicate) else { return nil }
-        let sorts = wire.sorts.isEmpty ? nil : wire.sorts.map(\.descriptor)
-        if case .always(let result) = node {
-            self.init(wire.recordType, NSPredicate(value: result), sorts)
-        } else {
-            self.init(wire.recordType, _CKPredicate(node), sorts)
-        }
+        guard let predicate = NSPredicate.make(wire.predicate) else { return nil }
+        self.init(wire.recordType, predicate, wire.sorts.isEmpty ? nil : wire.sorts.map(\.descriptor))
     }
 
     // MARK: NSSecureCoding, NSCopying

@@ -2,9 +2,9 @@
 
 public import Foundation
 
-/// Asks for pushes about records that meet a condition.
+/// Asks for pushes about records of a private or public database that meet a condition.
 ///
-/// Servers of this version do not support query subscriptions: saving one fails with `invalidArguments`.
+/// The condition is one that a ``CKQuery`` may have. The word `now` in it means the time at which the subscription is saved.
 public class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     /// The changes that fire the subscription.
     public struct Options: OptionSet, Sendable {
@@ -63,7 +63,7 @@ public class CKQuerySubscription: CKSubscription, @unchecked Sendable {
             options: querySubscriptionOptions)
     }
 
-    private init(
+    init(
         _ subscriptionID: CKSubscription.ID, _ predicate: NSPredicate, _ options: Options, _ zoneID: CKRecordZone.ID?,
         _ settings: Settings
     ) {

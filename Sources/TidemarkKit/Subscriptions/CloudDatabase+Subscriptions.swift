@@ -13,18 +13,27 @@ extension CloudDatabase {
     func modifySubscriptions(
         saving subscriptions: [CKSubscription], deleting ids: [CKSubscription.ID]
     ) async throws(CKError) -> SubscriptionResults {
-        guard !subscriptions.isEmpty || !ids.isEmpty else { return SubscriptionResults() }
+        var results = SubscriptionResults()
         var request = WireModifySubscriptions()
         request.database = wireScope
-        request.saves = subscriptions.map(WireSubscription.init)
+        var sent: [CKSubscription] = []
+        for subscription in subscriptions {
+            do throws(CKError) {
+                request.saves.append(try WireSubscription(subscription))
+                sent.append(subscription)
+            } catch {
+                // Others are saved all the same: each has its own result.
+                results.saves[subscription.subscriptionID] = .failure(error)
+            }
+        }
         request.deletes = ids
+        guard !sent.isEmpty || !ids.isEmpty else { return results }
         let cutCount = connection.cutCount
         let reply = try await self.request { [request] _ in .modifySubscriptions(request) }
-        guard case .modifySubscriptions(let answer) = reply.answer, answer.saves.count == subscriptions.count,
+        guard case .modifySubscriptions(let answer) = reply.answer, answer.saves.count == sent.count,
             answer.deletes.count == ids.count
         else { throw Self.wrongAnswer(to: .modifySubscriptions) }
-        var results = SubscriptionResults()
-        for (subscription, result) in zip(subscriptions, answer.saves) {
+        for (subscription, result) in zip(sent, answer.saves) {
             let id = subscription.subscriptionID
             switch result.result {
             case .subscription, .done: results.saves[id] = .success(subscription)
@@ -103,97 +112,5 @@ extension CloudDatabase {
         case .failure(let failure): .failure(CKError(failure, to: request))
         case .done, nil: .failure(Self.wrongAnswer(to: .fetchSubscriptions))
         }
-    }
-}
-
-extension WireSubscription {
-    init(_ subscription: CKSubscription) {
-        self.init()
-        id = subscription.subscriptionID
-        kind = WireSubscriptionKind(rawValue: Int32(clamping: subscription.subscriptionType.rawValue))
-        switch subscription {
-        case let subscription as CKDatabaseSubscription: recordType = subscription.recordType ?? ""
-        case let subscription as CKRecordZoneSubscription:
-            recordType = subscription.recordType ?? ""
-            zone = WireZoneID(subscription.zoneID)
-        default: break
-        }
-        if let info = subscription.notificationInfo { notificationInfo = WireNotificationInfo(info) }
-    }
-}
-
-extension CKSubscription {
-    /// A database or zone subscription; other kinds cannot have been saved by this version.
-    static func make(_ wire: WireSubscription) -> Result<CKSubscription, CKError> {
-        let recordType = wire.recordType.isEmpty ? nil : wire.recordType
-        let subscription: CKSubscription
-        switch wire.kind {
-        case .database:
-            let database = CKDatabaseSubscription(subscriptionID: wire.id)
-            database.recordType = recordType
-            subscription = database
-        case .recordZone:
-            let zone = CKRecordZoneSubscription(zoneID: CKRecordZone.ID(wire.zone), subscriptionID: wire.id)
-            zone.recordType = recordType
-            subscription = zone
-        default:
-            return .failure(
-                CKError(
-                    .incompatibleVersion,
-                    message: "The subscription \(wire.id) is of a kind that this version does not know. Update the app."
-                ))
-        }
-        if wire.hasNotificationInfo { subscription.notificationInfo = NotificationInfo(wire.notificationInfo) }
-        return .success(subscription)
-    }
-}
-
-extension WireNotificationInfo {
-    init(_ info: CKSubscription.NotificationInfo) {
-        self.init()
-        alertBody = info.alertBody ?? ""
-        alertLocalizationKey = info.alertLocalizationKey ?? ""
-        alertLocalizationArgs = info.alertLocalizationArgs ?? []
-        alertActionLocalizationKey = info.alertActionLocalizationKey ?? ""
-        alertLaunchImage = info.alertLaunchImage ?? ""
-        soundName = info.soundName ?? ""
-        shouldBadge = info.shouldBadge
-        shouldSendContentAvailable = info.shouldSendContentAvailable
-        shouldSendMutableContent = info.shouldSendMutableContent
-        title = info.title ?? ""
-        titleLocalizationKey = info.titleLocalizationKey ?? ""
-        titleLocalizationArgs = info.titleLocalizationArgs ?? []
-        subtitle = info.subtitle ?? ""
-        subtitleLocalizationKey = info.subtitleLocalizationKey ?? ""
-        subtitleLocalizationArgs = info.subtitleLocalizationArgs ?? []
-        category = info.category ?? ""
-        collapseIDKey = info.collapseIDKey ?? ""
-        desiredKeys = info.desiredKeys ?? []
-    }
-}
-
-extension CKSubscription.NotificationInfo {
-    convenience init(_ wire: WireNotificationInfo) {
-        func present(_ text: String) -> String? { text.isEmpty ? nil : text }
-        func present(_ list: [String]) -> [String]? { list.isEmpty ? nil : list }
-        self.init()
-        alertBody = present(wire.alertBody)
-        alertLocalizationKey = present(wire.alertLocalizationKey)
-        alertLocalizationArgs = present(wire.alertLocalizationArgs)
-        alertActionLocalizationKey = present(wire.alertActionLocalizationKey)
-        alertLaunchImage = present(wire.alertLaunchImage)
-        soundName = present(wire.soundName)
-        shouldBadge = wire.shouldBadge
-        shouldSendContentAvailable = wire.shouldSendContentAvailable
-        shouldSendMutableContent = wire.shouldSendMutableContent
-        title = present(wire.title)
-        titleLocalizationKey = present(wire.titleLocalizationKey)
-        titleLocalizationArgs = present(wire.titleLocalizationArgs)
-        subtitle = present(wire.subtitle)
-        subtitleLocalizationKey = present(wire.subtitleLocalizationKey)
-        subtitleLocalizationArgs = present(wire.subtitleLocalizationArgs)
-        category = present(wire.category)
-        collapseIDKey = present(wire.collapseIDKey)
-        desiredKeys = present(wire.desiredKeys)
     }
 }

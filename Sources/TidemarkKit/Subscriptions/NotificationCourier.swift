@@ -5,18 +5,27 @@ internal import Synchronization
 internal import TidemarkScheduling
 internal import TidemarkWire
 
-/// Delivers the pushes of one connection to the app's handler, one after the other. Of the waiting pushes it
-/// keeps the last one of each subscription, so that a slow handler makes nothing grow.
+/// Delivers the pushes of one connection to the app's handler, one after the other. What waits is bounded
+/// (``WaitingNotifications``), so that a slow handler makes nothing grow.
 final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
     typealias Handler = @Sendable (_ userInfo: [AnyHashable: Any]) async -> Void
 
     private struct State {
         let handler: Handler
-        /// In the order of arrival.
-        var waiting: [NotificationPayload] = []
-        /// The last one of each subscription on this connection.
+        var waiting = WaitingNotifications()
+        /// The last one of each subscription on this connection, without what it told of a record.
         var last: [NotificationPayload] = []
         var isDelivering = false
+        /// Which account this is for. What was asked for another one is not delivered.
+        var accountNumber = 0
+        /// Whether a push was lost, and no answer has told yet which subscriptions there are.
+        var mustLook = false
+
+        mutating func forget() {
+            waiting.removeAll()
+            (last, mustLook) = ([], false)
+            accountNumber += 1
+        }
     }
 
     private let state: Mutex<State>
@@ -29,9 +38,13 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
 
     // MARK: CloudConnectionObserver
 
-    /// Servers push for each subscription when a device has connected.
+    /// Servers push for each subscription that may have news when a device has connected.
     func connected(userRecordName: String) {
-        state.withLock { $0.last = [] }
+        let (mustLook, number) = state.withLock { state in
+            state.last = []
+            return (state.mustLook, state.accountNumber)
+        }
+        if mustLook { lookForSubscriptions(ofAccount: number) }
     }
 
     func disconnected() {}
@@ -43,26 +56,67 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
 
     func pushed(_ push: WirePush) {
         guard let payload = NotificationPayload(push) else { return }
-        state.withLock { state in
+        let number = state.withLock { state in
             state.last.removeAll(where: payload.isOfSameSubscription)
-            state.last.append(payload)
+            state.last.append(payload.withoutContent)
+            return state.accountNumber
         }
-        bring([payload])
+        bring([payload], ofAccount: number)
     }
 
     /// Their content is unknown, so each subscription may have fired.
     func missedPushes() {
-        bring(state.withLock { $0.last })
+        let (last, number) = state.withLock { state in
+            state.mustLook = true
+            return (state.last, state.accountNumber)
+        }
+        bring(last, ofAccount: number)
+        lookForSubscriptions(ofAccount: number)
     }
 
-    private func bring(_ payloads: [NotificationPayload]) {
+    /// The push that was lost may have been the first one of its subscription, so the server is asked which there are. If it
+    /// cannot be asked, it is asked over the next connection.
+    private func lookForSubscriptions(ofAccount number: Int) {
+        guard let context else { return }
+        let atWork = context.enginesAtWork
+        atWork?(true)
+        let databases = [CKDatabase.Scope.private, .shared, .public].map { context.database($0) }
+        context.engineScheduler.run {
+            await CallbackWork.run(atWork) { await self.tellOfSubscriptions(in: databases, ofAccount: number) }
+            atWork?(false)
+        }
+    }
+
+    private func tellOfSubscriptions(in databases: [CloudDatabase], ofAccount number: Int) async {
+        var isComplete = true
+        for database in databases {
+            let subscriptions: [CKSubscription]
+            do throws(CKError) {
+                subscriptions = try await database.allSubscriptions()
+            } catch {
+                // An older server has none in the public database, and says the same next time.
+                if error.isWorthAnotherTry { isComplete = false }
+                continue
+            }
+            let told = state.withLock { $0.last }
+            let untold = subscriptions.map { NotificationPayload($0, in: database.scope) }
+                .filter { payload in !told.contains(where: payload.isOfSameSubscription) }
+            bring(untold, ofAccount: number)
+        }
+        guard isComplete else { return }
+        state.withLock { state in
+            if state.accountNumber == number { state.mustLook = false }
+        }
+    }
+
+    private func bring(_ payloads: [NotificationPayload], ofAccount number: Int) {
         guard let context, !payloads.isEmpty else { return }
         let starts = state.withLock { state in
+            guard state.accountNumber == number else { return false }
             for var payload in payloads {
                 payload.containerIdentifier = context.containerIdentifier
                 payload.notificationID = UUID().uuidString
                 payload.subscriptionOwner = context.connection.userRecordName
-                state.waiting.removeAll(where: payload.isOfSameSubscription)
                 state.waiting.append(payload)
             }
             defer { state.isDelivering = true }
@@ -83,11 +137,11 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
 
     private func next() -> (Handler, NotificationPayload)? {
         state.withLock { state in
-            guard !state.waiting.isEmpty else {
+            guard let payload = state.waiting.next() else {
                 state.isDelivering = false
                 return nil
             }
-            return (state.handler, state.waiting.removeFirst())
+            return (state.handler, payload)
         }
     }
 
@@ -95,37 +149,14 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
 
     /// Pushes for another account are dropped.
     func credentialChanged() {
-        state.withLock { ($0.waiting, $0.last) = ([], []) }
+        state.withLock { $0.forget() }
         guard let context, context.hasCredential else { return }
         context.connection.observe(self)
     }
 
     /// Nobody wants notifications any more.
     func stop() {
-        state.withLock { ($0.waiting, $0.last) = ([], []) }
+        state.withLock { $0.forget() }
         context?.connection.stopObserving(self)
-    }
-}
-
-extension NotificationPayload {
-    /// Nil for a kind that this version does not know.
-    init?(_ push: WirePush) {
-        // So far servers push changes of this database only.
-        guard push.database == .private else { return nil }
-        let scope = CKDatabase.Scope.private
-        switch push.kind {
-        case .database:
-            self.init(type: .database, scope: scope)
-        case .recordZone:
-            self.init(type: .recordZone, scope: scope)
-            zoneID = push.zones.first.map(CKRecordZone.ID.init)
-        default:
-            return nil
-        }
-        subscriptionID = push.subscriptionID
-    }
-
-    fileprivate func isOfSameSubscription(_ other: NotificationPayload) -> Bool {
-        other.subscriptionID == subscriptionID && other.scope == scope
     }
 }

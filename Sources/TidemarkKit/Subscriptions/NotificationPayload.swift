@@ -14,8 +14,11 @@ package struct NotificationPayload: @unchecked Sendable {
     package var zoneID: CKRecordZone.ID?
     package var recordName: String?
     package var reason: CKQueryNotification.Reason?
-    /// Strings, numbers, dates and locations; absent for deletions.
+    /// Strings, numbers, dates, locations and references; absent for deletions.
     package var recordFields: [String: Any]?
+    package var alert = NotificationAlert()
+    /// The value by which later pushes of the subscription replace earlier ones. It is not in the dictionary.
+    package var collapseID: String?
 
     package init(type: CKNotification.NotificationType, scope: CKDatabase.Scope) {
         self.type = type
@@ -44,6 +47,7 @@ package struct NotificationPayload: @unchecked Sendable {
         recordName = part["rid"] as? String
         reason = Self.number(part["fo"]).flatMap(CKQueryNotification.Reason.init(rawValue:))
         recordFields = part["af"] as? [String: Any]
+        if let aps = dictionary["aps"] as? [AnyHashable: Any] { alert = NotificationAlert(aps: aps) }
     }
 
     package var dictionary: [AnyHashable: Any] {
@@ -65,7 +69,7 @@ package struct NotificationPayload: @unchecked Sendable {
         case .database: body["met"] = part
         case .readNotification: break
         }
-        return ["aps": ["content-available": 1], "ck": body]
+        return ["aps": alert.aps, "ck": body]
     }
 
     private static func number(_ value: Any?) -> Int? {

@@ -216,12 +216,12 @@ package enum Migrations {
             PackageResources._048_limit_connections_sql
         ),
         (
-            "0050_retire_zone_keys", "ac913e42457df0a7c686b30734e3e07781c44e9270d2b616a56535db21269c90",
-            PackageResources._050_retire_zone_keys_sql
-        ),
-        (
             "0049_add_query_subscriptions", "3bd9b7747b723a757966485d8b0719869b2842aba4a883d43a22a992c74a00c1",
             PackageResources._049_add_query_subscriptions_sql
+        ),
+        (
+            "0050_retire_zone_keys", "ac913e42457df0a7c686b30734e3e07781c44e9270d2b616a56535db21269c90",
+            PackageResources._050_retire_zone_keys_sql
         ),
     ]
 }

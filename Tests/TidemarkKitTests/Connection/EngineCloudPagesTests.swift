@@ -191,6 +191,19 @@ import TidemarkWire
         cloud.close()
     }
 
+    @Test func `R-507, R-889: the push of a query is the app's, and takes nothing from what another push brought`()
+        throws
+    {
+        let cloud = try makeCloud()
+        let engineCloud = try #require(cloud as? EngineCloud)
+        var query = WirePush()
+        (query.database, query.kind, query.isPruned) = (.private, .query, true)
+        engineCloud.pushed(push())
+        engineCloud.pushed(query)
+        #expect(try readFeed(cloud, since: Self.feed, expecting: place(Self.zone)) == [6])
+        cloud.close()
+    }
+
     @Test func `I-4: after a push that brings nothing, or a cut, the engine asks before it takes what is brought`()
         throws
     {

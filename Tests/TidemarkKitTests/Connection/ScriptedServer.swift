@@ -51,6 +51,16 @@ final class ScriptedServer: CloudTransport, Sendable {
         for channel in state.withLock({ $0.channels }) where channel.isOpen { channel.end(.network("cut")) }
     }
 
+    /// Pushes to all devices that are connected.
+    ///
+    /// - Parameter number: of the push on its connection; 0: it has none.
+    func push(_ push: WirePush, number: UInt64 = 0) {
+        var envelope = WireServerEnvelope()
+        envelope.push = push
+        envelope.pushesSent = number
+        for channel in state.withLock({ $0.channels }) where channel.isOpen { channel.deliver(envelope.encoded) }
+    }
+
     /// Bytes of a large message move on all connections, as devices notice it.
     func trickle() {
         for channel in state.withLock({ $0.channels }) where channel.isOpen { channel.progress() }
