@@ -15,6 +15,7 @@ internal import TidemarkService
 ///     k <container>
 ///     l <account, or 0 for all>
 ///     q <account, or 0 for all> <number of the question in hexadecimal digits>
+///     p … (``PresencePayload``)
 ///     a <when the server began> <number of the question in hexadecimal digits> <name of the server>
 enum NoticePayload {
     /// PostgreSQL accepts less than 8,000 bytes in a notification.
@@ -49,6 +50,8 @@ enum NoticePayload {
             "k\t\(container.rawValue)\n"
         case .limitsChanged(let account):
             "l\t\(account?.rawValue ?? 0)\n"
+        case .presence(let notice):
+            PresencePayload.line(notice)
         case .devicesAsked(let question):
             "q\t\(question.account?.rawValue ?? 0)\t\(String(question.number, radix: 16))\n"
         case .devicesWritten(let answer):
@@ -64,6 +67,8 @@ enum NoticePayload {
             guard parts.count >= 2, let id = Int64(text(parts[1])) else { return nil }
             let kind = text(parts[0])
             switch (kind, parts.count) {
+            case ("p", _):
+                return PresencePayload.notice(parts.map(text)).map { .presence($0) }
             case ("z", 4), ("s", 4):
                 guard let bytes = Hex.decode(text(parts[2])), let life = DeviceID(bytes: bytes) else { return nil }
                 return .zone(

@@ -4,6 +4,7 @@ import ArgumentParser
 import Testing
 import TidemarkBytes
 import TidemarkDomain
+import TidemarkPostgres
 import TidemarkService
 import TidemarkStore
 
@@ -47,6 +48,11 @@ import TidemarkStore
             let alice = try #require(try await place.store.createAccount("alice"))
             let bob = try #require(try await place.store.createAccount("bob"))
             let device = "5d1f4e8a9b3c4d2e8f7a6b5c4d3e2f1a"
+            try PostgresAdministration.execute(
+                [
+                    "INSERT INTO device (account_id, id, name, first_seen_at, last_seen_at) "
+                        + "SELECT id, '\(device)', 'phone', now(), now() FROM account WHERE name = 'alice'"
+                ], url: place.url)
             #expect(try await place.perform("connections", "close", "alice", device).status == .ok)
             #expect(try await place.perform("connections", "close", "bob", "--dry-run").status == .ok)
             #expect(try await place.perform("connections", "close", "carol").status == .refused)

@@ -38,8 +38,11 @@ import TidemarkWire
         people.lookups[0].user = "_" + String(repeating: "0", count: 32)
         var acceptance = WireAcceptShares()
         acceptance.links = [String(repeating: "0", count: 32)]
+        var presence = WireJoinPresence()
+        (presence.database, presence.zone) = (.private, TestClient.zone("notes"))
         return [
-            ("zones", .fetchZones(zones)), ("database changes", .fetchDatabaseChanges(changes)),
+            ("presence", .joinPresence(presence)), ("zones", .fetchZones(zones)),
+            ("database changes", .fetchDatabaseChanges(changes)),
             ("subscriptions", .fetchSubscriptions(subscriptions)), ("keys", .fetchKeys(keys)),
             ("records", .fetchRecords(records)), ("query", .queryRecords(query)),
             ("zone changes", .fetchZoneChanges(TestClient.zoneChanges("notes"))),
@@ -52,7 +55,8 @@ import TidemarkWire
     /// Their answers are about as long as they are. Parts of assets are counted apart.
     private static let small: Set<WireRequestKind> = [
         .hello, .modifyRecords, .modifyZones, .modifySubscriptions, .prepareAssetUpload, .uploadAssetChunk,
-        .fetchAssetChunk, .saveAccountKey, .saveZoneKey, .requestShareAccess, .unread,
+        .fetchAssetChunk, .saveAccountKey, .saveZoneKey, .requestShareAccess,
+        .publishPresence, .leavePresence, .unread,
     ]
 
     @Test func `R-716: of each request it is known whether its answer may be large`() {
