@@ -158,7 +158,8 @@ import TidemarkWire
         var presence = WireJoinPresence()
         (presence.database, presence.zone, presence.share) = (.private, zone, mark)
         return [
-            .joinPresence(presence), .fetchShareMetadata(metadata), .acceptShares(acceptance), .fetchShareParticipants(persons),
+            .joinPresence(presence), .fetchShareMetadata(metadata), .acceptShares(acceptance),
+            .fetchShareParticipants(persons),
             .requestShareAccess(asking),
             .fetchKeys(keys), .saveZoneKey(key), .fetchZones(zones), .fetchRecords(records),
             .fetchZoneChanges(changes), .fetchDatabaseChanges(feed), .modifySubscriptions(subscriptions),
