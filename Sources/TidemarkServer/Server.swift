@@ -261,6 +261,7 @@ package final class Server: Sendable {
         _ configuration: ServerConfiguration, _ sharedWrites: SharedWrites, _ budget: RequestBudget,
         _ assets: FileAssetStore?, _ masterKey: MasterKey?
     ) async throws(ServerError) -> [ServerLoop] {
+        var configuration = configuration
         var longQueries: FairGate?
         var parts: [ServerLoop] = []
         do {
@@ -279,7 +280,10 @@ package final class Server: Sendable {
                 longQueries = turns
                 do throws(ServerError) {
                     // First: a store of another version is asked nothing else.
-                    if number == 0 { try await checkSchema(configuration, on: loop) }
+                    if number == 0 {
+                        try await checkSchema(configuration, on: loop)
+                        configuration.sharedBus = try makeBus(configuration, on: loop)
+                    }
                     parts.append(
                         try await ServerLoop.start(
                             on: loop, configuration, sharedWrites: sharedWrites, budget: budget, longQueries: turns,
@@ -298,6 +302,13 @@ package final class Server: Sendable {
         } catch {
             throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
         }
+    }
+
+    private static func makeBus(
+        _ configuration: ServerConfiguration, on loop: EventLoop
+    ) throws(ServerError) -> NATSNoticeBus? {
+        guard let settings = configuration.noticeBus else { return nil }
+        return try NATSNoticeBus(on: loop, settings, name: ServerName.current)
     }
 
     private static func checkSchema(_ configuration: ServerConfiguration, on loop: EventLoop) async throws(ServerError)

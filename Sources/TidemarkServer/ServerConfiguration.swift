@@ -91,6 +91,10 @@ package struct ServerConfiguration: Sendable {
     package var issuers: [Issuer] = []
     /// Verifies their tokens: all loops of a server have the same. ``Server`` makes it.
     var tokens: TokenVerifier?
+    /// How servers tell each other of changes. Nil: by the database.
+    package var noticeBus: NoticeBusSettings?
+    /// The bus itself: all loops of a server have the same. ``Server`` makes it.
+    var sharedBus: NATSNoticeBus?
     /// How many requests accounts have sent: all loops of a server have the same.
     var requestRates = RequestRates()
     /// How often the server writes down what it knows of devices, for `tidemark admin xray`. Nil: it notes nothing.

@@ -25,6 +25,8 @@ package struct ServerError: Error, CustomStringConvertible {
         case adminTokenUnusable
         /// The keys of an identity provider can never be fetched as they are configured.
         case issuersUnusable
+        /// The authorities of the notice bus cannot be read.
+        case noticeBusAuthorityUnusable
     }
 
     package let code: Code
@@ -62,6 +64,8 @@ package struct ServerError: Error, CustomStringConvertible {
             "The file of --admin-token-file cannot be used. \(detail)"
         case .issuersUnusable:
             "The file of --issuers cannot be used. \(detail)"
+        case .noticeBusAuthorityUnusable:
+            "The file of --notice-bus-ca cannot be used. Check the PEM file. \(detail)"
         case .resourcesExhausted:
             "The system has no threads or file descriptors left for the server. Raise its limits (ulimit -n, LimitNOFILE, "
                 + "TasksMax). \(detail)"

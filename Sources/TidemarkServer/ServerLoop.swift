@@ -19,8 +19,8 @@ final class ServerLoop: Sendable {
     private let storage: PostgresStorage
     private let service: CloudService
     private let hub: SessionHub
-    /// Only the first loop has one; it listens for all loops.
-    private let listener = Mutex<NoticeListener?>(nil)
+    /// Only that of the first loop is listened to, for all loops.
+    private let bus: PostgresNoticeBus
     private let health: StoreHealth
     private let janitor: StoreJanitor
     /// Nil: all.
@@ -34,9 +34,10 @@ final class ServerLoop: Sendable {
     private let olderServersWatch = Mutex<OlderServersWatch?>(nil)
 
     private init(
-        loop: EventLoop, storage: PostgresStorage, service: CloudService, hub: SessionHub, janitor: StoreJanitor,
-        allowedOrigins: AllowedOrigins?, hasAddresses: Bool
+        loop: EventLoop, storage: PostgresStorage, bus: PostgresNoticeBus, service: CloudService, hub: SessionHub,
+        janitor: StoreJanitor, allowedOrigins: AllowedOrigins?, hasAddresses: Bool
     ) {
+        self.bus = bus
         self.allowedOrigins = allowedOrigins
         self.hasAddresses = hasAddresses
         self.loop = loop
@@ -80,6 +81,9 @@ final class ServerLoop: Sendable {
             isTraced: configuration.requestTraces != nil, onMoved: outlet.moved)
         var settings = SessionSettings(
             serverName: "tidemark/\(Server.version)", limits: configuration.limits, credentialHash: Credential.hash)
+        // NB: a server that notes no devices has no name. It answers no questions about them.
+        let bus = PostgresNoticeBus(storage, server: configuration.devices?.server ?? "")
+        settings.bus = configuration.sharedBus ?? bus
         settings.createsContainers = configuration.createsContainers
         settings.requestBudget = budget
         settings.devices = configuration.devices
@@ -105,7 +109,7 @@ final class ServerLoop: Sendable {
             storage: storage, scheduler: loop, interval: configuration.clearingInterval, limits: configuration.limits,
             deviceAge: configuration.deviceAge, auditAge: configuration.auditAge)
         return ServerLoop(
-            loop: loop, storage: storage, service: service, hub: hub, janitor: janitor,
+            loop: loop, storage: storage, bus: bus, service: service, hub: hub, janitor: janitor,
             allowedOrigins: configuration.allowedOrigins, hasAddresses: configuration.knowsAddresses)
     }
 
@@ -115,28 +119,26 @@ final class ServerLoop: Sendable {
         _ parts: [ServerLoop], _ configuration: ServerConfiguration, _ sharedWrites: SharedWrites
     ) async throws(ServerError) {
         SessionHub.unite(parts.map(\.hub))
-        let first = parts[0]
-        // NB: a server that notes no devices has no name. It answers no questions about them.
-        let (databaseURL, server) = (configuration.databaseURL, configuration.devices?.server ?? "")
+        let (first, hub) = (parts[0], parts[0].hub)
         let watch = OlderServersWatch(
             storage: first.storage, scheduler: first.loop, times: configuration.olderServers,
             sharedWrites: sharedWrites)
         first.olderServersWatch.withLock { $0 = watch }
         await first.loop.run { await watch.start() }.value
-        let listening = await first.loop.run { [hub = first.hub] in
+        let listening = await first.loop.run {
             first.janitor.start()
             return Result { () throws(StorageError) in
-                try NoticeListener(
-                    url: databaseURL, loop: first.loop, server: server, onNotices: { hub.heard($0) },
-                    onListening: {
+                try first.bus.start(
+                    onNotices: { hub.heard($0) },
+                    onGap: {
                         hub.noticesMissed()
                         watch.beginAgain()
                     })
             }
         }.value
-        switch listening {
-        case .success(let listener): first.listener.withLock { $0 = listener }
-        case .failure(let error):
+        // The database's is listened to in any case: operators' commands speak there.
+        configuration.sharedBus?.start(onNotices: { hub.heard($0) }, onGap: { hub.noticesMissed() })
+        if case .failure(let error) = listening {
             throw ServerError(.databaseUnreachable, detail: error.debugDescription, underlying: error)
         }
     }
@@ -222,7 +224,7 @@ final class ServerLoop: Sendable {
     /// Disconnects from the database and ends the thread.
     func stop() async {
         await loop.run { [self] in
-            listener.withLock { $0 }?.stop()
+            bus.stop()
             await storage.stop()
         }.value
         loop.stop()

@@ -48,6 +48,10 @@ import TidemarkTestSupport
             ("--device-days", "36501", "--device-days must be between 0 and 36500"),
             ("--device-seconds", "86401", "--device-seconds must be between 0 and 86400"),
             ("--address-lookups", "maybe", "--address-lookups must be one of on, off, not maybe"),
+            ("--notice-bus-url", "redis://127.0.0.1", "--notice-bus-url knows nats:// and tls://"),
+            ("--notice-bus-url", "nats://10.0.0.7", "10.0.0.7 is not on this machine. Use tls://"),
+            ("--notice-bus-url", "tls://a:secret@b", "Put them into the file of --notice-bus-credentials"),
+            ("--notice-bus-credentials", "f", "are for --notice-bus-url"),
             ("--health-listen", "localhost", "--health-listen takes a numeric address and a port"),
         ] {
             let arguments = ["serve", "--listen", "127.0.0.1:0", "--database-url", "x", "--plain", flag, value]

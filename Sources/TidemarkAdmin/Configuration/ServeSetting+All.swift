@@ -137,6 +137,18 @@ extension ServeSetting {
             "drain-seconds", .number(0...3_600), "seconds", default: "10; 0 without --admin-listen",
             "How long the server serves on after SIGTERM, while /readyz answers 503.",
             "Load balancers look elsewhere meanwhile. Default: 10; 0 without --admin-listen."),
+        ServeSetting(
+            "notice-bus-url", .bus, "urls", default: "none",
+            "The servers of NATS by which servers of one database tell each other of changes, such as "
+                + "tls://a.example:4222,tls://b.example:4222.",
+            "Default: none; then they do so by the database, which is right for up to about 20 of them. A path is what all "
+                + "subjects begin with. nats:// is for this machine alone."),
+        ServeSetting(
+            "notice-bus-credentials", .text, "file",
+            "The file whose first line is USER:PASSWORD, or a token without a colon, for NATS."),
+        ServeSetting(
+            "notice-bus-ca", .text, "file",
+            "PEM file: authorities to trust for servers of NATS, besides the system's."),
     ]
 
     private static let tracing = [

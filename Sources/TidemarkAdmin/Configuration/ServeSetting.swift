@@ -28,6 +28,8 @@ package struct ServeSetting: Sendable {
         case origins
         /// The URL of a collector of traces.
         case collector
+        /// The URLs of a bus of servers, separated by commas.
+        case bus
         /// Where the database is. It may have a password in it.
         case database
     }
@@ -63,7 +65,7 @@ package struct ServeSetting: Sendable {
     /// Whether a settings file may have a list for it.
     var takesList: Bool {
         switch kind {
-        case .addresses, .networks, .origins: true
+        case .addresses, .networks, .origins, .bus: true
         case .text, .number, .part, .choice, .flag, .address, .collector, .database: false
         }
     }
@@ -115,6 +117,7 @@ extension ServeSetting {
                 ? "takes origins separated by commas, such as https://app.example.org, without a path, not \(shown)"
                 : nil
         case .collector: Self.collectorProblem(text)
+        case .bus: Self.busProblem(text)
         }
     }
 
@@ -168,6 +171,31 @@ extension ServeSetting {
             case .plainBeyondLoopback:
                 return
                     "\(shown(text)) is not on this machine. Use https, or a collector on this machine that sends on what it gets"
+            }
+        }
+    }
+
+    private static func busProblem(_ text: String) -> String? {
+        do {
+            _ = try NoticeBusSettings(text)
+            return nil
+        } catch {
+            switch error {
+            case .malformed(let part):
+                return
+                    "takes URLs separated by commas, such as tls://nats.example.org:4222 or nats://127.0.0.1:4222/notes, not "
+                    + shown(part)
+            case .schemeUnknown(let scheme):
+                return
+                    "knows nats:// and tls://, for servers of NATS, not \(shown(scheme))://. Without it servers tell each "
+                    + "other by the database"
+            case .hasSecret:
+                return "takes no user and no password, because others would see them. Put them into the file of "
+                    + "--notice-bus-credentials"
+            case .plainBeyondLoopback(let host):
+                return "\(shown(host)) is not on this machine. Use tls://"
+            case .different:
+                return "takes servers of one bus: all with TLS or none, and all with the same path"
             }
         }
     }

@@ -45,6 +45,7 @@ final class ServerMetrics: Sendable {
         _ = SessionMetrics.shared
         _ = TracingMetrics.shared
         _ = TokenMetrics.shared
+        _ = NoticeBusMetrics.shared
     }
 
     /// What a server's parts are asked at each scrape, for as long as the result lives.

@@ -6,32 +6,27 @@ internal import TidemarkScheduling
 internal import TidemarkService
 
 /// Tells other servers which zones changed. It gathers notices for a few milliseconds and posts them together, one post
-/// at a time, because posting takes a lock that the whole store shares.
+/// at a time and not more often than the bus bears (``PostingPace``).
 final class NoticePoster: Sendable {
     private struct State {
         var waiting = WaitingNotices(countMax: NoticePoster.waitingMax)
         var isPosting = false
-        /// Notices that were posted and not yet received back. The store sends posts to every listener, including this
-        /// server.
+        /// Notices that were posted and not yet received back, if the bus sends them to this server too.
         var echoes: [ZoneNotice: Int] = [:]
     }
 
-    /// Notices of one post. Bounded, because they are in one message.
-    private static let noticesMax = 100
-    /// While posts follow each other, the gap between them is this many times the delay of the first one. Each post
-    /// wakes every server of the store, and delays saves under way.
-    private static let slowing = 5
-    /// Notices that wait while the store cannot be reached. Further ones are dropped: the other servers' sweep finds
-    /// the changes (I-4).
+    /// Notices that wait while the bus cannot be reached. Further ones are dropped: the other servers' sweep finds the
+    /// changes (I-4).
     private static let waitingMax = 10_000
 
-    private let service: CloudService
+    private let bus: any NoticeBus
     private let scheduler: any Scheduler
     private let delay: Duration
     private let state = Mutex(State())
 
-    init(service: CloudService, scheduler: any Scheduler, delay: Duration) {
-        self.service = service
+    /// - Parameter delay: how long the notices of the first post are gathered.
+    init(bus: any NoticeBus, scheduler: any Scheduler, delay: Duration) {
+        self.bus = bus
         self.scheduler = scheduler
         self.delay = delay
     }
@@ -67,20 +62,22 @@ final class NoticePoster: Sendable {
     private func next(after delay: Duration) {
         _ = scheduler.schedule(after: delay) { [self] in
             scheduler.run { [self] in
-                let notices = take()
+                let pace = bus.pace
+                let notices = take(pace.noticesMax)
                 guard !notices.isEmpty else { return }
                 // A failure is not repaired here: the other servers' sweep finds what they were not told (I-4).
-                if case .failure = await service.post(notices.map { .zone($0) }) { _ = others(notices) }
-                next(after: self.delay * Self.slowing)
+                if await !bus.publish(notices.map { .zone($0) }) { _ = others(notices) }
+                next(after: pace.interval)
             }
         }
     }
 
     /// Ends the posting when there is nothing left.
-    private func take() -> [ZoneNotice] {
+    private func take(_ count: Int) -> [ZoneNotice] {
         state.withLock { state in
-            let taken = state.waiting.take(Self.noticesMax)
+            let taken = state.waiting.take(count)
             state.isPosting = !taken.isEmpty
+            guard bus.returnsOwn else { return taken }
             if state.echoes.count > Self.waitingMax { state.echoes = [:] }
             for notice in taken { state.echoes[notice, default: 0] += 1 }
             return taken

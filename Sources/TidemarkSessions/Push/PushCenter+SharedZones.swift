@@ -129,12 +129,14 @@ extension PushCenter {
                 in: viewer, to: user, zonesMax: settings.limits.sharedZonesMax)
         else { return false }
         state.withLock { $0.listRead(zones.map(\.key), of: viewer) }
+        tellBus()
         sendRest()
         return true
     }
 
     private func listFailed(of viewer: DatabaseID) {
         state.withLock { $0.listFailed(of: viewer) }
+        tellBus()
         sendRest()
     }
 

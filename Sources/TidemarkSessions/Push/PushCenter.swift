@@ -24,6 +24,7 @@ final class PushCenter: Sendable {
         var listMemory: AccountMemory
         var listReads = SharedListReads()
         var sharedMoves = SharedMoves()
+        var followed = FollowedDatabases()
         /// Whether the next step of telling viewers of changes is scheduled.
         var isSpreading = false
         /// Databases whose subscriptions are being read because something moved.
@@ -148,7 +149,11 @@ final class PushCenter: Sendable {
                 default: DatabaseWatch(
                     user: identity.user, account: identity.account, scope: .shared, twin: database, since: moment)
             ].join(session.number, member.life)
+            state.followed.touch(database)
+            state.followed.touch(shared)
         }
+        // First: what happens after the mark was read is heard, or found by the sweep.
+        tellBus()
         scheduler.run { [self] in
             await readMark(of: database)
             await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
@@ -201,8 +206,22 @@ final class PushCenter: Sendable {
                 state.watches[database] = nil
                 state.listReads.forget(database)
                 state.subscriptions.forget(database, of: identity.account)
+                state.followed.touch(database)
             }
         }
+        tellBus()
+    }
+
+    /// Tells the bus which databases' notices are needed here from now on, and which no longer.
+    func tellBus() {
+        guard let bus = settings.bus else { return }
+        let (new, gone) = state.withLock { state in
+            for owner in state.sharedZones.takeMovedOwners() { state.followed.touch(owner) }
+            let (watches, lists) = (state.watches, state.sharedZones)
+            return state.followed.takeChanges { watches[$0] != nil || lists.hasAudience($0) }
+        }
+        if !new.isEmpty { bus.follow(new.map { .database($0) }) }
+        if !gone.isEmpty { bus.leave(gone.map { .database($0) }) }
     }
 
     /// The user's subscriptions of one database have changed. The session is told of changes that the old ones missed
@@ -478,6 +497,7 @@ final class PushCenter: Sendable {
         guard let read else { return true }
         guard case .success(let all) = await service.subscriptions(of: read.user) else { return false }
         if let viewer = state.withLock({ $0.knows(all, of: database, at: read.begunAt) }) { renewList(of: viewer) }
+        tellBus()
         return true
     }
 

@@ -61,6 +61,8 @@ struct SharedZoneLists {
     private var lists: [DatabaseID: List] = [:]
     /// By owner's database.
     private var audiences: [DatabaseID: Audience] = [:]
+    /// Owners' databases that came into lists or went out of them since they were last taken.
+    private var movedOwners: Set<DatabaseID> = []
 
     /// The approximate memory of a list of so many zones.
     static func byteCount(zones count: Int) -> Int { count * 160 }
@@ -79,6 +81,7 @@ struct SharedZoneLists {
         var hasNew = false
         for key in new where !old.contains(key) {
             hasNew = true
+            if audiences[key.owner] == nil { movedOwners.insert(key.owner) }
             audiences[key.owner, default: Audience()].add(viewer, to: key.name)
         }
         lists[viewer] = List(zones: new, readAfterSweep: sweep)
@@ -91,7 +94,19 @@ struct SharedZoneLists {
 
     private mutating func unlink(_ key: ListedZone, _ viewer: DatabaseID) {
         audiences[key.owner]?.remove(viewer, from: key.name)
-        if audiences[key.owner]?.all.isEmpty == true { audiences[key.owner] = nil }
+        guard audiences[key.owner]?.all.isEmpty == true else { return }
+        audiences[key.owner] = nil
+        movedOwners.insert(key.owner)
+    }
+
+    /// Whether zones of this database are in any list.
+    func hasAudience(_ owner: DatabaseID) -> Bool { audiences[owner] != nil }
+
+    /// The owners' databases for which ``hasAudience(_:)`` may have changed since the last call.
+    mutating func takeMovedOwners() -> Set<DatabaseID> {
+        guard !movedOwners.isEmpty else { return [] }
+        defer { movedOwners = [] }
+        return movedOwners
     }
 
     /// The viewers whom a change may concern, ascending. If the owner's set of zones has changed: all who have one of the

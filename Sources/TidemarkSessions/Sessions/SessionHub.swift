@@ -53,7 +53,8 @@ package final class SessionHub: Sendable {
         gates = RequestGates(settings, scheduler)
         lanes = OwnerLanes(scheduler)
         reports = RequestReports(slowTime: settings.slowRequestTime, traces: settings.traces)
-        poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
+        poster = NoticePoster(
+            bus: settings.bus ?? StorageNoticeBus(service), scheduler: scheduler, delay: settings.noticeDelay)
         siblings = HubSiblings(poster)
         pushes = PushCenter(
             service: service, scheduler: scheduler, settings: settings, siblings: siblings, gates: gates)

@@ -2,6 +2,7 @@
 
 package import TidemarkDomain
 package import TidemarkFairness
+package import TidemarkService
 package import TidemarkTelemetry
 
 /// What sessions allow, and how long they wait.
@@ -108,6 +109,8 @@ package struct SessionSettings: Sendable {
     /// How long a device may leave a push unacknowledged before it is reminded. It is checked twice in that
     /// time.
     package var pushPatience: Duration = .seconds(10)
+    /// How this server tells others of changed zones. Nil: by the store (``StorageNoticeBus``).
+    package var bus: (any NoticeBus)?
     /// How long notices to other servers are gathered before they are posted together.
     package var noticeDelay: Duration = .milliseconds(2)
     /// How often the server checks whether the credentials of open connections are still valid.

@@ -2,9 +2,9 @@
 
 internal import TidemarkBytes
 internal import TidemarkDomain
-internal import TidemarkService
+package import TidemarkService
 
-/// Notices as text for NOTIFY: one line each, with tabs between values. Zone names are printable ASCII, so they contain
+/// Notices as text for a bus: one line each, with tabs between values. Zone names are printable ASCII, so they contain
 /// neither.
 ///
 ///     z <database> <device in hexadecimal digits> <zone name>
@@ -17,12 +17,12 @@ internal import TidemarkService
 ///     q <account, or 0 for all> <number of the question in hexadecimal digits>
 ///     p … (``PresencePayload``)
 ///     a <when the server began> <number of the question in hexadecimal digits> <name of the server>
-enum NoticePayload {
+package enum NoticePayload {
     /// PostgreSQL accepts less than 8,000 bytes in a notification.
     private static let bytesMax = 7_900
 
     /// The fewest payloads that hold all notices, each once.
-    static func encode(_ notices: [ServerNotice]) -> [String] {
+    package static func encode(_ notices: [ServerNotice]) -> [String] {
         var payloads: [String] = []
         var current = ""
         for line in Set(notices.map(line)).sorted() {
@@ -60,7 +60,7 @@ enum NoticePayload {
     }
 
     /// Lines that cannot be parsed are skipped: a notice is a hint (I-4).
-    static func decode(_ payload: String) -> [ServerNotice] {
+    package static func decode(_ payload: String) -> [ServerNotice] {
         // NB: split by bytes, not characters, which takes ten times as long. Every server reads every notice.
         Array(payload.utf8).split(separator: UInt8(ascii: "\n")).compactMap { line in
             let parts = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)

@@ -47,6 +47,17 @@ struct NoticeStatements: Sendable {
          ORDER BY application_name LIMIT \(\.self)
         """
     ) { row throws(PostgresError) in try row["application_name"] }
+
+    /// How many of them there are: a notice wakes each.
+    let listenerCount = DeclaredStatement<Void, Int>(
+        .read, "count_listening_servers",
+        """
+        SELECT count(*) AS count FROM pg_stat_activity
+         WHERE datname = current_database()
+           AND (starts_with(application_name, '\(ListenerName.prefix)')
+                OR starts_with(application_name, '\(ListenerName.oldPrefix)'))
+        """
+    ) { row throws(PostgresError) in try row["count"] }
 }
 
 /// Receives the notices of all servers, on a connection of its own that is reopened when it breaks.

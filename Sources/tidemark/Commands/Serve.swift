@@ -59,6 +59,8 @@ struct Serve: ParsableCommand {
 
     @OptionGroup var operations: OperationsOptions
 
+    @OptionGroup var noticeBus: NoticeBusOptions
+
     @OptionGroup var traces: TraceOptions
 
     @OptionGroup var limits: LimitOptions
@@ -128,6 +130,7 @@ struct Serve: ParsableCommand {
         try connections.apply(to: &configuration)
         try signIn.apply(to: &configuration)
         try operations.apply(to: &configuration)
+        try noticeBus.apply(to: &configuration)
         try traces.apply(to: &configuration)
         return configuration
     }

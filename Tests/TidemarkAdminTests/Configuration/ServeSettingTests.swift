@@ -46,7 +46,7 @@ import Testing
         case .addresses: "addresses and ports"
         case .networks: "networks"
         case .origins: "origins"
-        case .collector, .database: "URL"
+        case .collector, .bus, .database: "URL"
         }
     }
 
