@@ -3,7 +3,7 @@
 import CloudKit
 
 /// Where a cursor is, as devices publish it.
-struct Cursor: Codable, Equatable, Sendable {
+struct BoardCursor: Codable, Equatable, Sendable {
     /// A step to a neighbouring place.
     enum Step: Equatable {
         case left, down, up, right
@@ -43,11 +43,11 @@ struct Board: Equatable, Sendable {
     /// What others publish may be anything.
     static func near(_ value: Int, _ count: Int) -> Int { min(max(value, 0), count - 1) }
 
-    var cursors: [Cursor] = []
+    var cursors: [BoardCursor] = []
     var message = ""
 
     init(_ members: [TidemarkPresenceMember] = []) {
-        cursors = members.compactMap { try? JSONDecoder().decode(Cursor.self, from: $0.state) }
+        cursors = members.compactMap { try? JSONDecoder().decode(BoardCursor.self, from: $0.state) }
     }
 
     /// Printable ASCII, so that nobody writes to somebody else's terminal.

@@ -46,7 +46,7 @@ struct Cursors: AsyncParsableCommand {
                 await screen.show(message: String(decoding: message.content, as: UTF8.self))
             }
         }
-        var cursor = Cursor(name: name, column: 0, row: 0)
+        var cursor = BoardCursor(name: name, column: 0, row: 0)
         func publish() throws { try presence.update(JSONEncoder().encode(cursor)) }
         try publish()
         if let walk {
@@ -59,7 +59,7 @@ struct Cursors: AsyncParsableCommand {
             for await key in Keyboard.keys {
                 if key == UInt8(ascii: "q") || key == Keyboard.interrupt { break }
                 if key == UInt8(ascii: "w") { try? await presence.send(Data("\(name) waves".utf8)) }
-                guard let step = Cursor.Step(key: key) else { continue }
+                guard let step = BoardCursor.Step(key: key) else { continue }
                 cursor.move(step)
                 try publish()
             }

@@ -4,7 +4,6 @@ internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkScheduling
-internal import TidemarkService
 internal import TidemarkTranslation
 internal import TidemarkWire
 
@@ -36,7 +35,7 @@ final class PresenceHall: Sendable {
     }
 
     /// A place with members of this process.
-    struct Room {
+    struct Venue {
         let place: PresencePlace
         let key: ZoneKey
         /// How clients name it.
@@ -59,7 +58,7 @@ final class PresenceHall: Sendable {
     }
 
     struct State {
-        var rooms: [PresencePlace: Room] = [:]
+        var rooms: [PresencePlace: Venue] = [:]
         /// The places by the numbers of their rooms.
         var places: [UInt64: PresencePlace] = [:]
         /// The members of each connection, by the numbers of their rooms.
@@ -150,7 +149,7 @@ final class PresenceHall: Sendable {
         let newOrigin = hub.scheduler.randomBits() | 1
         let result = state.withLock { state -> Result<Joined, Refusal> in
             if state.origin == 0 { state.origin = newOrigin }
-            let room = state.rooms[place] ?? Room(place: place, key: key, number: newRoom, topic: PresenceTopic(bounds))
+            let room = state.rooms[place] ?? Venue(place: place, key: key, number: newRoom, topic: PresenceTopic(bounds))
             let known = state.connections[connection]?[room.number]
             if known == nil, let refusal = self.refusal(of: connection, identity.account, in: state) {
                 return .failure(refusal)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkScheduling
 internal import TidemarkService
 internal import TidemarkTranslation
 internal import TidemarkWire

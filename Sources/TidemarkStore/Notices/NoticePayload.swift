@@ -68,7 +68,7 @@ package enum NoticePayload {
             let kind = text(parts[0])
             switch (kind, parts.count) {
             case ("p", _):
-                return PresencePayload.notice(parts.map(text)).map { .presence($0) }
+                return PresencePayload.notice(parts.map(text)).map { ServerNotice.presence($0) }
             case ("z", 4), ("s", 4):
                 guard let bytes = Hex.decode(text(parts[2])), let life = DeviceID(bytes: bytes) else { return nil }
                 return .zone(

@@ -38,15 +38,16 @@ import TidemarkTestSupport
     }
 
     @Test func `cursors stay on the board, wherever they say that they are`() {
-        var cursor = Cursor(name: "Ann", column: 0, row: 0)
-        for key in "hk".utf8 { if let step = Cursor.Step(key: key) { cursor.move(step) } }
-        #expect(cursor == Cursor(name: "Ann", column: 0, row: 0))
-        for key in "lllj".utf8 { if let step = Cursor.Step(key: key) { cursor.move(step) } }
-        #expect(cursor == Cursor(name: "Ann", column: 3, row: 1))
-        #expect(Cursor.Step(key: UInt8(ascii: "x")) == nil)
+        var cursor = BoardCursor(name: "Ann", column: 0, row: 0)
+        for key in "hk".utf8 { if let step = BoardCursor.Step(key: key) { cursor.move(step) } }
+        #expect(cursor == BoardCursor(name: "Ann", column: 0, row: 0))
+        for key in "lllj".utf8 { if let step = BoardCursor.Step(key: key) { cursor.move(step) } }
+        #expect(cursor == BoardCursor(name: "Ann", column: 3, row: 1))
+        #expect(BoardCursor.Step(key: UInt8(ascii: "x")) == nil)
         var board = Board()
         board.cursors = [
-            cursor, Cursor(name: "\u{1B}[31m", column: .max, row: .min), Cursor(name: "", column: -5, row: 99),
+            cursor, BoardCursor(name: "\u{1B}[31m", column: .max, row: .min),
+            BoardCursor(name: "", column: -5, row: 99),
         ]
         let rows = board.picture.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(rows.count == Board.rowCount + 3)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SessionTestSupport
+import Synchronization
 import Testing
 import TidemarkDomain
 import TidemarkTestKit
