@@ -41,7 +41,7 @@ import TidemarkWire
         var presence = WireJoinPresence()
         (presence.database, presence.zone) = (.private, TestClient.zone("notes"))
         return [
-            ("presence", .joinPresence(presence)), ("zones", .fetchZones(zones)),
+            ("zones", .fetchZones(zones)),
             ("database changes", .fetchDatabaseChanges(changes)),
             ("subscriptions", .fetchSubscriptions(subscriptions)), ("keys", .fetchKeys(keys)),
             ("records", .fetchRecords(records)), ("query", .queryRecords(query)),
@@ -49,6 +49,7 @@ import TidemarkWire
             ("names of records", .verifyZone(inventory)),
             ("metadata of shares", .fetchShareMetadata(metadata)),
             ("people", .fetchShareParticipants(people)), ("acceptances", .acceptShares(acceptance)),
+            ("presence", .joinPresence(presence)),
         ]
     }
 
@@ -78,10 +79,10 @@ import TidemarkWire
             for _ in 0..<12 { client.post(request) }
             world.scheduler.runUntilIdle()
             // Those that had begun when the first was sent.
-            #expect(client.inbox.count == 4, "\(name)")
+            #expect(client.inbox.count { $0.id > 0 } == 4, "\(name)")
             client.takesAnswers(true)
             world.scheduler.runUntilIdle()
-            #expect(client.inbox.count == 12, "\(name)")
+            #expect(client.inbox.count { $0.id > 0 } == 12, "\(name)")
             #expect(!client.failures.contains { $0.code == .requestRateLimited }, "\(name)")
         }
     }
