@@ -15,7 +15,7 @@ internal import TidemarkWire
 /// A state is replaced and never queued: of many updates the newest is sent, at most each ``pace``. After each join the server has the
 /// newest one, because the join brings it.
 struct PresenceMachine {
-    enum Action: Equatable {
+    enum Action {
         case join(state: [UInt8])
         /// Nil: it only says that the device is still there.
         case publish(topic: UInt64, state: [UInt8]?)
