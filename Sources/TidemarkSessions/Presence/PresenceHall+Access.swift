@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
+internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
 

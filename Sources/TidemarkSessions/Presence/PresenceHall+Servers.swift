@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService

@@ -4,6 +4,7 @@ internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkScheduling
+internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
 
@@ -149,7 +150,8 @@ final class PresenceHall: Sendable {
         let newOrigin = hub.scheduler.randomBits() | 1
         let result = state.withLock { state -> Result<Joined, Refusal> in
             if state.origin == 0 { state.origin = newOrigin }
-            let room = state.rooms[place] ?? Venue(place: place, key: key, number: newRoom, topic: PresenceTopic(bounds))
+            let room =
+                state.rooms[place] ?? Venue(place: place, key: key, number: newRoom, topic: PresenceTopic(bounds))
             let known = state.connections[connection]?[room.number]
             if known == nil, let refusal = self.refusal(of: connection, identity.account, in: state) {
                 return .failure(refusal)
