@@ -47,6 +47,7 @@ let package = Package(
         .executable(name: "tidemark", targets: ["tidemark"]),
         .executable(name: "foldersync", targets: ["foldersync"]),
         .executable(name: "sharedlists", targets: ["sharedlists"]),
+        .executable(name: "cursors", targets: ["cursors"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -189,6 +190,7 @@ let package = Package(
         executable("foldersync", ["CloudKit", "CFolderSyncDigest", arguments]),
         .systemLibrary(name: "CSharedListsSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         executable("sharedlists", ["CloudKit", "CSharedListsSQLite", arguments]),
+        executable("cursors", ["CloudKit", arguments]),
         executable(
             "tidemark-echo",
             [
@@ -373,7 +375,8 @@ let package = Package(
                 "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
                 "TidemarkService", "TidemarkTestKit", "TidemarkAdmin", "tidemark", "tidemark-echo", "foldersync",
                 "ContactsProgram",
-                "NotesProgram", "sharedlists", "TidemarkCrypto", "TidemarkTestSupport", "SessionTestSupport", arguments,
+                "NotesProgram", "sharedlists", "cursors", "TidemarkCrypto", "TidemarkTestSupport", "SessionTestSupport",
+                arguments,
             ], exclude: ["Commands/Golden"]),
         tests(
             "TidemarkAdminTests",

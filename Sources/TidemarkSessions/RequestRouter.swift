@@ -95,6 +95,9 @@ struct RequestRouter: Sendable {
         case .acceptShares(let request): { try await acceptShares(request, $0) }
         case .fetchShareParticipants(let request): { try await fetchShareParticipants(request, $0) }
         case .requestShareAccess(let request): { try await requestShareAccess(request, $0) }
+        case .joinPresence(let request): { try await joinPresence(request, $0) }
+        case .publishPresence(let request): { try await publishPresence(request, $0) }
+        case .leavePresence(let request): { try await leavePresence(request, $0) }
         }
     }
 

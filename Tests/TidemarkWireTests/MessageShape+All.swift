@@ -228,6 +228,9 @@ extension MessageShape {
                 FieldShape(41, "accept_shares", .message("WireAcceptShares"), oneof: 0),
                 FieldShape(42, "fetch_share_participants", .message("WireFetchShareParticipants"), oneof: 0),
                 FieldShape(43, "request_share_access", .message("WireRequestShareAccess"), oneof: 0),
+                FieldShape(50, "join_presence", .message("WireJoinPresence"), oneof: 0),
+                FieldShape(51, "publish_presence", .message("WirePublishPresence"), oneof: 0),
+                FieldShape(52, "leave_presence", .message("WireLeavePresence"), oneof: 0),
                 FieldShape(60, "operation_group", .message("WireOperationGroup")),
                 FieldShape(61, "pushes_heard", .uint64),
                 FieldShape(62, "pending_report", .message("WirePendingReport")),
@@ -265,6 +268,10 @@ extension MessageShape {
                 FieldShape(41, "accept_shares", .message("WireAcceptSharesAnswer"), oneof: 0),
                 FieldShape(42, "fetch_share_participants", .message("WireFetchShareParticipantsAnswer"), oneof: 0),
                 FieldShape(43, "request_share_access", .message("WireRequestShareAccessAnswer"), oneof: 0),
+                FieldShape(50, "join_presence", .message("WireJoinPresenceAnswer"), oneof: 0),
+                FieldShape(51, "publish_presence", .message("WirePublishPresenceAnswer"), oneof: 0),
+                FieldShape(52, "leave_presence", .message("WireLeavePresenceAnswer"), oneof: 0),
+                FieldShape(53, "presence", .message("WirePresencePush"), oneof: 0),
                 FieldShape(61, "pushes_sent", .uint64),
             ]),
         MessageShape(
@@ -431,6 +438,68 @@ extension MessageShape {
             "WireOperatorEnd", TidemarkWire.WireOperatorEnd.self, WireJudge.WireOperatorEnd.self,
             [
                 FieldShape(1, "status", .int32),
+            ]),
+        MessageShape(
+            "WireJoinPresence", TidemarkWire.WireJoinPresence.self, WireJudge.WireJoinPresence.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "zone", .message("WireZoneID")),
+                FieldShape(3, "share", .string, bytesMax: 65536),
+                FieldShape(4, "state", .bytes, bytesMax: 8192),
+            ]),
+        MessageShape(
+            "WireJoinPresenceAnswer", TidemarkWire.WireJoinPresenceAnswer.self, WireJudge.WireJoinPresenceAnswer.self,
+            [
+                FieldShape(1, "topic", .uint64),
+                FieldShape(2, "member", .uint64),
+                FieldShape(3, "members", .message("WirePresenceMember"), elementsMax: 1024),
+                FieldShape(4, "life_milliseconds", .uint32),
+            ]),
+        MessageShape(
+            "WirePublishPresence", TidemarkWire.WirePublishPresence.self, WireJudge.WirePublishPresence.self,
+            [
+                FieldShape(1, "topic", .uint64),
+                FieldShape(2, "sets_state", .bool),
+                FieldShape(3, "state", .bytes, bytesMax: 8192),
+                FieldShape(4, "sends_message", .bool),
+                FieldShape(5, "message", .bytes, bytesMax: 8192),
+            ]),
+        MessageShape(
+            "WirePublishPresenceAnswer", TidemarkWire.WirePublishPresenceAnswer.self, WireJudge.WirePublishPresenceAnswer.self,
+            [
+            ]),
+        MessageShape(
+            "WireLeavePresence", TidemarkWire.WireLeavePresence.self, WireJudge.WireLeavePresence.self,
+            [
+                FieldShape(1, "topic", .uint64),
+            ]),
+        MessageShape(
+            "WireLeavePresenceAnswer", TidemarkWire.WireLeavePresenceAnswer.self, WireJudge.WireLeavePresenceAnswer.self,
+            [
+            ]),
+        MessageShape(
+            "WirePresenceMember", TidemarkWire.WirePresenceMember.self, WireJudge.WirePresenceMember.self,
+            [
+                FieldShape(1, "number", .uint64),
+                FieldShape(2, "user", .string, bytesMax: 4096),
+                FieldShape(3, "state", .bytes, bytesMax: 8192),
+            ]),
+        MessageShape(
+            "WirePresenceMessage", TidemarkWire.WirePresenceMessage.self, WireJudge.WirePresenceMessage.self,
+            [
+                FieldShape(1, "member", .uint64),
+                FieldShape(2, "user", .string, bytesMax: 4096),
+                FieldShape(3, "content", .bytes, bytesMax: 8192),
+            ]),
+        MessageShape(
+            "WirePresencePush", TidemarkWire.WirePresencePush.self, WireJudge.WirePresencePush.self,
+            [
+                FieldShape(1, "topic", .uint64),
+                FieldShape(2, "members", .message("WirePresenceMember"), elementsMax: 1024),
+                FieldShape(3, "gone", .uint64, elementsMax: 1024),
+                FieldShape(4, "is_whole", .bool),
+                FieldShape(5, "messages", .message("WirePresenceMessage"), elementsMax: 1024),
+                FieldShape(6, "end", .message("WireFailure")),
             ]),
         MessageShape(
             "WireQuery", TidemarkWire.WireQuery.self, WireJudge.WireQuery.self,

@@ -135,6 +135,14 @@ import Testing
         for file in files { #expect(possible.isSuperset(of: file.imports), "\(file.path)") }
     }
 
+    @Test func `cursors imports what an app can import`() throws {
+        let files = try SourceFile.all.filter { $0.path.hasPrefix("Sources/cursors/") }
+        #expect(!files.isEmpty)
+        for file in files {
+            #expect(Set(["ArgumentParser", "CloudKit", "Foundation"]).isSuperset(of: file.imports), "\(file.path)")
+        }
+    }
+
     @Test func `peers' bytes never meet a forced unwrap`() throws {
         try SourceFile.all.filter { $0.path.hasPrefix("Sources/") && !$0.isGenerated }
             .expectNone("try!", "as!", matching: /\btry!|\bas! (?!Self)/)

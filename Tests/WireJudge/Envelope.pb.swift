@@ -225,6 +225,30 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     set {_uniqueStorage()._request = .requestShareAccess(newValue)}
   }
 
+  package var joinPresence: WireJoinPresence {
+    get {
+      if case .joinPresence(let v)? = _storage._request {return v}
+      return WireJoinPresence()
+    }
+    set {_uniqueStorage()._request = .joinPresence(newValue)}
+  }
+
+  package var publishPresence: WirePublishPresence {
+    get {
+      if case .publishPresence(let v)? = _storage._request {return v}
+      return WirePublishPresence()
+    }
+    set {_uniqueStorage()._request = .publishPresence(newValue)}
+  }
+
+  package var leavePresence: WireLeavePresence {
+    get {
+      if case .leavePresence(let v)? = _storage._request {return v}
+      return WireLeavePresence()
+    }
+    set {_uniqueStorage()._request = .leavePresence(newValue)}
+  }
+
   /// The group of operations that the request belongs to, if the app made one. The server writes it to its log. It has no other
   /// effect.
   package var operationGroup: WireOperationGroup {
@@ -278,6 +302,9 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     case acceptShares(WireAcceptShares)
     case fetchShareParticipants(WireFetchShareParticipants)
     case requestShareAccess(WireRequestShareAccess)
+    case joinPresence(WireJoinPresence)
+    case publishPresence(WirePublishPresence)
+    case leavePresence(WireLeavePresence)
 
   }
 
@@ -499,6 +526,38 @@ package nonisolated struct WireServerEnvelope: Sendable {
     set {answer = .requestShareAccess(newValue)}
   }
 
+  package var joinPresence: WireJoinPresenceAnswer {
+    get {
+      if case .joinPresence(let v)? = answer {return v}
+      return WireJoinPresenceAnswer()
+    }
+    set {answer = .joinPresence(newValue)}
+  }
+
+  package var publishPresence: WirePublishPresenceAnswer {
+    get {
+      if case .publishPresence(let v)? = answer {return v}
+      return WirePublishPresenceAnswer()
+    }
+    set {answer = .publishPresence(newValue)}
+  }
+
+  package var leavePresence: WireLeavePresenceAnswer {
+    get {
+      if case .leavePresence(let v)? = answer {return v}
+      return WireLeavePresenceAnswer()
+    }
+    set {answer = .leavePresence(newValue)}
+  }
+
+  package var presence: WirePresencePush {
+    get {
+      if case .presence(let v)? = answer {return v}
+      return WirePresencePush()
+    }
+    set {answer = .presence(newValue)}
+  }
+
   /// How many pushes the server has sent over this connection, for a client that counts them (`Hello.counts_pushes`). With a push it
   /// is the push's number, from 1 on. An answer has it only while the last pushes are not acknowledged. With id 0 and no answer it is a
   /// reminder, which the client answers with `pushes_heard`. A client that has heard fewer has missed one, and fetches.
@@ -531,6 +590,10 @@ package nonisolated struct WireServerEnvelope: Sendable {
     case acceptShares(WireAcceptSharesAnswer)
     case fetchShareParticipants(WireFetchShareParticipantsAnswer)
     case requestShareAccess(WireRequestShareAccessAnswer)
+    case joinPresence(WireJoinPresenceAnswer)
+    case publishPresence(WirePublishPresenceAnswer)
+    case leavePresence(WireLeavePresenceAnswer)
+    case presence(WirePresencePush)
 
   }
 
@@ -543,7 +606,7 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{3}verify_zone\0\u{4}\u{6}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{3}request_share_access\0\u{4}\u{11}operation_group\0\u{3}pushes_heard\0\u{3}pending_report\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{3}verify_zone\0\u{4}\u{6}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{3}request_share_access\0\u{4}\u{7}join_presence\0\u{3}publish_presence\0\u{3}leave_presence\0\u{4}\u{8}operation_group\0\u{3}pushes_heard\0\u{3}pending_report\0")
 
   fileprivate class _StorageClass {
     var _id: UInt64 = 0
@@ -858,6 +921,45 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
             _storage._request = .requestShareAccess(v)
           }
         }()
+        case 50: try {
+          var v: WireJoinPresence?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .joinPresence(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .joinPresence(v)
+          }
+        }()
+        case 51: try {
+          var v: WirePublishPresence?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .publishPresence(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .publishPresence(v)
+          }
+        }()
+        case 52: try {
+          var v: WireLeavePresence?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .leavePresence(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .leavePresence(v)
+          }
+        }()
         case 60: try { try decoder.decodeSingularMessageField(value: &_storage._operationGroup) }()
         case 61: try { try decoder.decodeSingularUInt64Field(value: &_storage._pushesHeard) }()
         case 62: try { try decoder.decodeSingularMessageField(value: &_storage._pendingReport) }()
@@ -961,6 +1063,18 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
         guard case .requestShareAccess(let v)? = _storage._request else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 43)
       }()
+      case .joinPresence?: try {
+        guard case .joinPresence(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 50)
+      }()
+      case .publishPresence?: try {
+        guard case .publishPresence(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 51)
+      }()
+      case .leavePresence?: try {
+        guard case .leavePresence(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 52)
+      }()
       case nil: break
       }
       try { if let v = _storage._operationGroup {
@@ -1032,7 +1146,7 @@ nonisolated extension WireOperationGroup: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{2}verify_zone\0\u{1}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{3}request_share_access\0\u{4}\u{12}pushes_sent\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{2}verify_zone\0\u{1}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{3}request_share_access\0\u{4}\u{7}join_presence\0\u{3}publish_presence\0\u{3}leave_presence\0\u{1}presence\0\u{4}\u{8}pushes_sent\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1340,6 +1454,58 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           self.answer = .requestShareAccess(v)
         }
       }()
+      case 50: try {
+        var v: WireJoinPresenceAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .joinPresence(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .joinPresence(v)
+        }
+      }()
+      case 51: try {
+        var v: WirePublishPresenceAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .publishPresence(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .publishPresence(v)
+        }
+      }()
+      case 52: try {
+        var v: WireLeavePresenceAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .leavePresence(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .leavePresence(v)
+        }
+      }()
+      case 53: try {
+        var v: WirePresencePush?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .presence(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .presence(v)
+        }
+      }()
       case 61: try { try decoder.decodeSingularUInt64Field(value: &self.pushesSent) }()
       default: break
       }
@@ -1446,6 +1612,22 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
     case .requestShareAccess?: try {
       guard case .requestShareAccess(let v)? = self.answer else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 43)
+    }()
+    case .joinPresence?: try {
+      guard case .joinPresence(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 50)
+    }()
+    case .publishPresence?: try {
+      guard case .publishPresence(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 51)
+    }()
+    case .leavePresence?: try {
+      guard case .leavePresence(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 52)
+    }()
+    case .presence?: try {
+      guard case .presence(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 53)
     }()
     case nil: break
     }

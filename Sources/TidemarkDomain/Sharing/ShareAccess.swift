@@ -27,6 +27,12 @@ package struct ShareAccess: Hashable, Sendable {
     /// Whether the user may read each record of the zone. Then nothing must be left out of what is read for them.
     package var readsEverything: Bool { isOwner || part != nil }
 
+    /// Whether the user may be present with those who see that hierarchy, or the whole zone.
+    package func mayBePresent(in hierarchy: ShareNumber?) -> Bool {
+        guard let hierarchy else { return readsEverything }
+        return isOwner || parts[hierarchy] != nil
+    }
+
     /// The shares of hierarchies in which the user takes part, in the order in which they were made. Their records are what
     /// the user sees of the zone, unless the user reads everything.
     package var hierarchies: [ShareNumber] { parts.keys.sorted() }

@@ -441,7 +441,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
                 case .connected: onStanding(false)
                 case .refused(.notAuthenticated): onStanding(true)
                 case .warned(let text): onWarning(text)
-                case .refused, .disconnected, .push, .deviceReplaced, .pushesLost: break
+                case .refused, .disconnected, .push, .presence, .deviceReplaced, .pushesLost: break
                 }
                 for observer in observers { tell(observer, notification) }
             }
@@ -454,6 +454,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         case .disconnected: observer.disconnected()
         case .refused(let code): observer.refused(CKError.Code(code))
         case .push(let push): observer.pushed(push)
+        case .presence(let push): observer.presence(push)
         case .deviceReplaced(let device): observer.deviceReplaced(by: device)
         case .warned: break
         case .pushesLost: observer.missedPushes()
@@ -469,10 +470,16 @@ package protocol CloudConnectionObserver: AnyObject, Sendable {
     /// The server refuses this device: its credential, its container or its version.
     func refused(_ code: CKError.Code)
     func pushed(_ push: WirePush)
+    /// News of a topic that this connection has joined.
+    func presence(_ push: WirePresencePush)
     /// Another device uses this device's identity. This device must keep the new one instead.
     ///
     /// - Parameter device: 16 bytes.
     func deviceReplaced(by device: [UInt8])
     /// Some pushes did not arrive, so anything may have changed.
     func missedPushes()
+}
+
+extension CloudConnectionObserver {
+    package func presence(_ push: WirePresencePush) {}
 }

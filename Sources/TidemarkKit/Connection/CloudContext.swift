@@ -37,6 +37,8 @@ package final class CloudContext: Sendable {
     private let devices: DeviceFile?
     /// Where the server's warnings are written.
     private let writeWarning: @Sendable (_ text: String, _ container: String) -> Void
+    /// Those that the app uses.
+    let presences = PresenceRegistry()
     private let state: Mutex<State>
     /// Held while a credential replaces another in memory and on disk, so that both end with the same one.
     private let signingIn = Mutex(())

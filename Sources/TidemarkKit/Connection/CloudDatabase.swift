@@ -150,7 +150,7 @@ extension WireRequestKind {
             true
         case .hello, .fetchDatabaseChanges, .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions,
             .fetchKeys, .fetchAssetChunk, .queryRecords, .prepareAssetUpload, .uploadAssetChunk, .fetchShareMetadata,
-            .fetchShareParticipants, .verifyZone, .unread:
+            .fetchShareParticipants, .verifyZone, .joinPresence, .publishPresence, .leavePresence, .unread:
             false
         }
     }

@@ -38,6 +38,7 @@ extension ConnectionMachine {
         case disconnected
         case refused(WireErrorCode)
         case push(WirePush)
+        case presence(WirePresencePush)
         /// Another device has the identity that this one had. This is the new one, to be kept.
         case deviceReplaced([UInt8])
         /// What the server wants somebody to know.

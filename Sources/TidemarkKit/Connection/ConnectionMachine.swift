@@ -277,6 +277,7 @@ struct ConnectionMachine {
             case .afterGap: return [.notify(.pushesLost), .notify(.push(push))]
             case .again: return []
             }
+        case (_, .presence(let push)): return [.notify(.presence(push))]
         default:
             let lost: [Action] = pushes.told(of: envelope.pushesSent) ? [.notify(.pushesLost)] : []
             if envelope.id == 0, envelope.answer == nil {

@@ -43,7 +43,8 @@ package protocol NoticeBus: Sendable {
 package enum BusTopic: Sendable, Hashable {
     /// Zones of one database.
     case database(DatabaseID)
-    /// What each server must hear: credentials, connections, limits, questions of operators.
+    /// What each server must hear: credentials, connections, limits, questions of operators. Presence too: it has content, which
+    /// must be from a server.
     case everyone
 }
 
@@ -54,7 +55,7 @@ extension ServerNotice {
         case .queryFired(let notice): .database(notice.database)
         case .queriesChanged(let database), .queriesLost(let database): .database(database)
         case .credentialRevoked, .deviceRevoked, .connectionsClosed, .containerClosed, .limitsChanged, .devicesAsked,
-            .devicesWritten:
+            .devicesWritten, .presence:
             .everyone
         }
     }

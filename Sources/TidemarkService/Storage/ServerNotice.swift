@@ -21,6 +21,8 @@ package enum ServerNotice: Sendable, Hashable {
     case limitsChanged(AccountID?)
     /// An operator wants to see what servers know of devices.
     case devicesAsked(DeviceQuestion)
+    /// Who is present at a server. Only those with members in the same place need it.
+    case presence(PresenceNotice)
     /// What a server answers. Only whoever asked needs it.
     case devicesWritten(DeviceAnswer)
 }

@@ -283,7 +283,7 @@ package final class Session: Sendable {
         }
     }
 
-    private func send(_ deliver: (any SessionPeer) -> Void) {
+    func send(_ deliver: (any SessionPeer) -> Void) {
         guard let peer = state.withLock({ $0.peer }) else { return }
         deliver(peer)
         let queued = peer.queuedByteCount

@@ -17,6 +17,7 @@ package final class SessionHub: Sendable {
         var sessions: [UInt64: Session] = [:]
         var lastNumber: UInt64 = 0
         var accounts = AccountSessions()
+        var presence: PresenceHall
         var isStopped = false
         var hasTimers = false
         var onEmpty: [CheckedContinuation<Void, Never>] = []
@@ -38,13 +39,16 @@ package final class SessionHub: Sendable {
     private let poster: NoticePoster
     private let siblings: HubSiblings
     private let start: ServerStart
-    private let state = Mutex(State())
+    /// Carries news of presence to the sessions here.
+    let presenceOutlet = PresenceOutlet()
+    private let state: Mutex<State>
 
     package init(service: CloudService, scheduler: any Scheduler, settings: SessionSettings) {
         self.service = service
         self.scheduler = scheduler
         self.settings = settings
         start = ServerStart(on: scheduler)
+        state = Mutex(State(presence: PresenceHall(settings.presence)))
         bounds = SessionBounds(settings)
         gates = RequestGates(settings, scheduler)
         lanes = OwnerLanes(scheduler)
@@ -64,11 +68,18 @@ package final class SessionHub: Sendable {
     /// what they post (``heard(_:)``, ``noticesMissed()``). Call it before the first session.
     package static func unite(_ hubs: [SessionHub]) {
         let accounts = AccountSessions()
+        let presence = hubs[0].presence
         for hub in hubs {
             hub.siblings.become(hubs.filter { $0 !== hub }, speaker: hubs[0].poster)
-            hub.state.withLock { $0.accounts = accounts }
+            hub.state.withLock { ($0.accounts, $0.presence) = (accounts, presence) }
         }
     }
+
+    /// Who is present where, at all hubs of this process.
+    var presence: PresenceHall { state.withLock { $0.presence } }
+
+    /// Nil: it has ended.
+    func session(numbered number: UInt64) -> Session? { state.withLock { $0.sessions[number] } }
 
     var now: Timestamp { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }
 
@@ -99,6 +110,7 @@ package final class SessionHub: Sendable {
 
     /// Siblings first: they begin while this hub is still busy.
     private func tell(_ moved: ZonesMoved) {
+        presence.zonesMoved(moved.notices, heardBy: self)
         siblings.each(where: { $0.pushes.isConcerned(by: moved) }) { $0.pushes.zonesMoved(moved) }
         pushes.zonesMoved(moved)
     }
@@ -110,6 +122,7 @@ package final class SessionHub: Sendable {
         var revoked = RevokedAccess()
         var closed: [(AccountID, DeviceID?)] = []
         var limited: Set<AccountID?> = []
+        var present: [PresenceNotice] = []
         for notice in notices {
             switch notice {
             case .zone(let notice): moved.append(notice)
@@ -126,8 +139,10 @@ package final class SessionHub: Sendable {
             case .devicesAsked(let question):
                 settings.devices?.heard(question, by: service, on: scheduler, since: start.earliest(on: scheduler))
             case .devicesWritten: break
+            case .presence(let notice): present.append(notice)
             }
         }
+        if !present.isEmpty { presence.heard(present, by: self) }
         if !limited.isEmpty {
             scheduler.runAtOnce { [self, limited] in await renewLimits(of: limited) }
             siblings.each { [limited] in await $0.renewLimits(of: limited) }
@@ -159,6 +174,7 @@ package final class SessionHub: Sendable {
     private func lookAtEverything() async {
         await pushes.sweep()
         pushes.tellOfPublicQueries()
+        await presence.sweep(by: self, atOnce: true)
         await checkCredentials()
         await checkClosings()
         await renewLimits(of: [nil])
@@ -336,6 +352,7 @@ package final class SessionHub: Sendable {
             return state.sessions.isEmpty ? state.onEmpty : []
         }
         pushes.leave(session, member)
+        presence.leave(session)
         for continuation in waiting { continuation.resume() }
     }
 
@@ -351,6 +368,7 @@ package final class SessionHub: Sendable {
     /// Starts with the first session: a hub without sessions sends the store nothing.
     private func startTimers() {
         every(settings.sweepInterval) { hub in await hub.pushes.sweep() }
+        every(settings.sweepInterval) { hub in await hub.presence.sweep(by: hub) }
         every(settings.credentialCheckInterval) { hub in await hub.checkCredentials() }
         every(settings.limitsCheckInterval) { hub in
             // A notice of other limits may have been lost.

@@ -303,13 +303,15 @@ extension WireClientEnvelope.OneOfRequest {
     var gate: RequestGates.Kind? {
         switch self {
         case .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions, .fetchKeys, .fetchShareMetadata,
-            .fetchShareParticipants, .verifyZone:
+            .fetchShareParticipants, .verifyZone, .joinPresence:
             .fetch
         case .fetchDatabaseChanges: .wholeDatabase
         case .prepareAssetUpload, .uploadAssetChunk, .fetchAssetChunk: .asset
         case .modifyZones(let zones): zones.database == .shared ? nil : .change
         case .modifySubscriptions, .saveAccountKey, .saveZoneKey: .change
         case .hello, .modifyRecords, .queryRecords, .acceptShares, .requestShareAccess: nil
+        // They read and write nothing. `PresenceHall` bounds them.
+        case .publishPresence, .leavePresence: nil
         }
     }
 
@@ -325,14 +327,21 @@ extension WireClientEnvelope.OneOfRequest {
         case .fetchRecords(let fetch): min(RequestGates.pageRoom, max(1, fetch.zones.reduce(0) { $0 + $1.names.count }))
         case .fetchZones(let fetch): 1...8 ~= fetch.zones.count ? 1 : RequestGates.pageRoom
         case .verifyZone(let verify): verify.lists ? RequestGates.pageRoom : 1
-        case .fetchDatabaseChanges, .fetchShareParticipants, .acceptShares: 1
+        case .fetchDatabaseChanges, .fetchShareParticipants, .acceptShares, .joinPresence: 1
         default: isLarge ? RequestGates.pageRoom : 1
         }
     }
 
     /// Whether it counts in the requests that an account may send in a second. A file has very many parts, which have
-    /// turns and bounds of their own.
-    var countsInRate: Bool { !isAssetChunk }
+    /// turns and bounds of their own. So has presence, which must never cost an app its connection.
+    var countsInRate: Bool { !isAssetChunk && !isPresence }
+
+    private var isPresence: Bool {
+        switch self {
+        case .joinPresence, .publishPresence, .leavePresence: true
+        default: false
+        }
+    }
 
     fileprivate var isAssetChunk: Bool {
         switch self {

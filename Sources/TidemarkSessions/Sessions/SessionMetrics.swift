@@ -53,6 +53,9 @@ package final class SessionMetrics: Sendable {
         "tidemark_pushes_unacknowledged_total",
         "Pushes that a device did not acknowledge in time. It fetches what it missed when it is reminded or comes back."
     )
+    let present = Gauge("tidemark_presence_members", "Devices that are present in a zone now, each zone apart.")
+    let presencePushes = Counter(
+        "tidemark_presence_pushes_total", "News of presence, for each device to which it was sent.")
     package let budgetUsed = ObservedGauge<MemoryBudget>(
         "tidemark_memory_budget_used_bytes", "Memory that is in use of each budget that all accounts share.")
     package let budgetLimit = ObservedGauge<MemoryBudget>(

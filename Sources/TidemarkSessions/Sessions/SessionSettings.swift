@@ -102,6 +102,8 @@ package struct SessionSettings: Sendable {
     package var tries = SharedSignInTries()
     /// What this server knows of devices. The hubs of one process share it. Nil: nothing is noted.
     package var devices: DeviceBook?
+    /// How much of presence there may be in one place, and at what pace.
+    package var presence = PresenceBounds()
     /// How often the databases of connected devices are compared with the store, to make up for lost hints (I-4).
     package var sweepInterval: Duration = .seconds(10)
     /// How long a device may leave a push unacknowledged before it is reminded. It is checked twice in that

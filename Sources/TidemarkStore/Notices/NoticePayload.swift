@@ -18,6 +18,7 @@ package import TidemarkService
 ///     f <database> <user> <scope> <reason, or 0> <device in hexadecimal digits> <subscription> <record name> <zone name>
 ///     v <database whose query subscriptions may all have been fired>
 ///     w <database whose query subscriptions have changed>
+///     p … (``PresencePayload``)
 ///     a <when the server began> <number of the question in hexadecimal digits> <name of the server>
 package enum NoticePayload {
     /// PostgreSQL accepts less than 8,000 bytes in a notification.
@@ -58,6 +59,8 @@ package enum NoticePayload {
             "k\t\(container.rawValue)\n"
         case .limitsChanged(let account):
             "l\t\(account?.rawValue ?? 0)\n"
+        case .presence(let notice):
+            PresencePayload.line(notice)
         case .devicesAsked(let question):
             "q\t\(question.account?.rawValue ?? 0)\t\(String(question.number, radix: 16))\n"
         case .devicesWritten(let answer):
@@ -97,6 +100,8 @@ package enum NoticePayload {
             guard parts.count >= 2, let id = Int64(text(parts[1])) else { return nil }
             let kind = text(parts[0])
             switch (kind, parts.count) {
+            case ("p", _):
+                return PresencePayload.notice(parts.map(text)).map { ServerNotice.presence($0) }
             case ("z", 4), ("s", 4):
                 guard let bytes = Hex.decode(text(parts[2])), let life = DeviceID(bytes: bytes) else { return nil }
                 return .zone(

@@ -32,6 +32,9 @@ package struct WireClientEnvelope: WireMessage {
         indirect case acceptShares(WireAcceptShares)
         indirect case fetchShareParticipants(WireFetchShareParticipants)
         indirect case requestShareAccess(WireRequestShareAccess)
+        indirect case joinPresence(WireJoinPresence)
+        indirect case publishPresence(WirePublishPresence)
+        indirect case leavePresence(WireLeavePresence)
     }
 
     package var request: OneOfRequest?
@@ -183,6 +186,27 @@ package struct WireClientEnvelope: WireMessage {
         set { request = .requestShareAccess(newValue) }
     }
 
+    package var joinPresence: WireJoinPresence {
+        get {
+            if case .joinPresence(let value)? = request { value } else { WireJoinPresence() }
+        }
+        set { request = .joinPresence(newValue) }
+    }
+
+    package var publishPresence: WirePublishPresence {
+        get {
+            if case .publishPresence(let value)? = request { value } else { WirePublishPresence() }
+        }
+        set { request = .publishPresence(newValue) }
+    }
+
+    package var leavePresence: WireLeavePresence {
+        get {
+            if case .leavePresence(let value)? = request { value } else { WireLeavePresence() }
+        }
+        set { request = .leavePresence(newValue) }
+    }
+
     /// The group of operations that the request belongs to, if the app made one. The server writes it to its log. It
     /// has no other effect.
     package var operationGroup: WireOperationGroup {
@@ -319,6 +343,21 @@ extension WireClientEnvelope {
                 self.request = nil
                 try reader.read(&value)
                 self.request = .requestShareAccess(value)
+            case 402:
+                var value = self.joinPresence
+                self.request = nil
+                try reader.read(&value)
+                self.request = .joinPresence(value)
+            case 410:
+                var value = self.publishPresence
+                self.request = nil
+                try reader.read(&value)
+                self.request = .publishPresence(value)
+            case 418:
+                var value = self.leavePresence
+                self.request = nil
+                try reader.read(&value)
+                self.request = .leavePresence(value)
             case 482:
                 var value = self.presentOperationGroup ?? WireOperationGroup()
                 self.presentOperationGroup = nil
@@ -330,7 +369,7 @@ extension WireClientEnvelope {
                 self.presentPendingReport = nil
                 try reader.read(&value)
                 self.presentPendingReport = value
-            default: try reader.skip(tag, known: 0x70000F01C0704FFE)
+            default: try reader.skip(tag, known: 0x701C0F01C0704FFE)
             }
         }
     }
@@ -383,6 +422,12 @@ extension WireClientEnvelope {
         case .fetchShareParticipants(let value)?:
             size += 2 + WireSize.message(value)
         case .requestShareAccess(let value)?:
+            size += 2 + WireSize.message(value)
+        case .joinPresence(let value)?:
+            size += 2 + WireSize.message(value)
+        case .publishPresence(let value)?:
+            size += 2 + WireSize.message(value)
+        case .leavePresence(let value)?:
             size += 2 + WireSize.message(value)
         case nil: break
         }
@@ -468,6 +513,15 @@ extension WireClientEnvelope {
         case .requestShareAccess(let value)?:
             writer.number(346)
             writer.message(value)
+        case .joinPresence(let value)?:
+            writer.number(402)
+            writer.message(value)
+        case .publishPresence(let value)?:
+            writer.number(410)
+            writer.message(value)
+        case .leavePresence(let value)?:
+            writer.number(418)
+            writer.message(value)
         case nil: break
         }
         if let presentOperationGroup {
@@ -512,6 +566,9 @@ extension WireClientEnvelope {
         @inlinable package static var acceptShares: UInt32 { 330 }
         @inlinable package static var fetchShareParticipants: UInt32 { 338 }
         @inlinable package static var requestShareAccess: UInt32 { 346 }
+        @inlinable package static var joinPresence: UInt32 { 402 }
+        @inlinable package static var publishPresence: UInt32 { 410 }
+        @inlinable package static var leavePresence: UInt32 { 418 }
         @inlinable package static var operationGroup: UInt32 { 482 }
         @inlinable package static var pushesHeard: UInt32 { 488 }
         @inlinable package static var pendingReport: UInt32 { 498 }
@@ -767,6 +824,39 @@ extension WireClientEnvelope {
         writer.number(UInt64(byteCount))
     }
 
+    /// The size of the field `joinPresence`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(joinPresence byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `joinPresence`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(joinPresence byteCount: Int, to writer: inout WireWriter) {
+        writer.number(402)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `publishPresence`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(publishPresence byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `publishPresence`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(publishPresence byteCount: Int, to writer: inout WireWriter) {
+        writer.number(410)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `leavePresence`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(leavePresence byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `leavePresence`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(leavePresence byteCount: Int, to writer: inout WireWriter) {
+        writer.number(418)
+        writer.number(UInt64(byteCount))
+    }
+
     /// The size of the field `operationGroup`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(operationGroup byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
@@ -813,6 +903,9 @@ package enum WireRequestKind: Int, CaseIterable, Sendable {
     case acceptShares
     case fetchShareParticipants
     case requestShareAccess
+    case joinPresence
+    case publishPresence
+    case leavePresence
     /// None was read: there is none, this version does not know it, or it was refused before.
     case unread
 
@@ -840,6 +933,9 @@ package enum WireRequestKind: Int, CaseIterable, Sendable {
         case .acceptShares: "accept_shares"
         case .fetchShareParticipants: "fetch_share_participants"
         case .requestShareAccess: "request_share_access"
+        case .joinPresence: "join_presence"
+        case .publishPresence: "publish_presence"
+        case .leavePresence: "leave_presence"
         case .unread: "unread"
         }
     }
@@ -869,6 +965,9 @@ extension WireClientEnvelope.OneOfRequest {
         case .acceptShares: .acceptShares
         case .fetchShareParticipants: .fetchShareParticipants
         case .requestShareAccess: .requestShareAccess
+        case .joinPresence: .joinPresence
+        case .publishPresence: .publishPresence
+        case .leavePresence: .leavePresence
         }
     }
 }
@@ -952,6 +1051,10 @@ package struct WireServerEnvelope: WireMessage {
         indirect case acceptShares(WireAcceptSharesAnswer)
         indirect case fetchShareParticipants(WireFetchShareParticipantsAnswer)
         indirect case requestShareAccess(WireRequestShareAccessAnswer)
+        indirect case joinPresence(WireJoinPresenceAnswer)
+        indirect case publishPresence(WirePublishPresenceAnswer)
+        indirect case leavePresence(WireLeavePresenceAnswer)
+        indirect case presence(WirePresencePush)
     }
 
     package var answer: OneOfAnswer?
@@ -1117,6 +1220,34 @@ package struct WireServerEnvelope: WireMessage {
         set { answer = .requestShareAccess(newValue) }
     }
 
+    package var joinPresence: WireJoinPresenceAnswer {
+        get {
+            if case .joinPresence(let value)? = answer { value } else { WireJoinPresenceAnswer() }
+        }
+        set { answer = .joinPresence(newValue) }
+    }
+
+    package var publishPresence: WirePublishPresenceAnswer {
+        get {
+            if case .publishPresence(let value)? = answer { value } else { WirePublishPresenceAnswer() }
+        }
+        set { answer = .publishPresence(newValue) }
+    }
+
+    package var leavePresence: WireLeavePresenceAnswer {
+        get {
+            if case .leavePresence(let value)? = answer { value } else { WireLeavePresenceAnswer() }
+        }
+        set { answer = .leavePresence(newValue) }
+    }
+
+    package var presence: WirePresencePush {
+        get {
+            if case .presence(let value)? = answer { value } else { WirePresencePush() }
+        }
+        set { answer = .presence(newValue) }
+    }
+
     /// How many pushes the server has sent over this connection, for a client that counts them (`Hello.counts_pushes`).
     /// With a push it is the push's number, from 1 on. An answer has it only while the last pushes are not
     /// acknowledged. With id 0 and no answer it is a reminder, which the client answers with `pushes_heard`. A client
@@ -1249,8 +1380,28 @@ extension WireServerEnvelope {
                 self.answer = nil
                 try reader.read(&value)
                 self.answer = .requestShareAccess(value)
+            case 402:
+                var value = self.joinPresence
+                self.answer = nil
+                try reader.read(&value)
+                self.answer = .joinPresence(value)
+            case 410:
+                var value = self.publishPresence
+                self.answer = nil
+                try reader.read(&value)
+                self.answer = .publishPresence(value)
+            case 418:
+                var value = self.leavePresence
+                self.answer = nil
+                try reader.read(&value)
+                self.answer = .leavePresence(value)
+            case 426:
+                var value = self.presence
+                self.answer = nil
+                try reader.read(&value)
+                self.answer = .presence(value)
             case 488: self.pushesSent = try reader.uint64()
-            default: try reader.skip(tag, known: 0x20000F01C070DFFE)
+            default: try reader.skip(tag, known: 0x203C0F01C070DFFE)
             }
         }
     }
@@ -1307,6 +1458,14 @@ extension WireServerEnvelope {
         case .fetchShareParticipants(let value)?:
             size += 2 + WireSize.message(value)
         case .requestShareAccess(let value)?:
+            size += 2 + WireSize.message(value)
+        case .joinPresence(let value)?:
+            size += 2 + WireSize.message(value)
+        case .publishPresence(let value)?:
+            size += 2 + WireSize.message(value)
+        case .leavePresence(let value)?:
+            size += 2 + WireSize.message(value)
+        case .presence(let value)?:
             size += 2 + WireSize.message(value)
         case nil: break
         }
@@ -1392,6 +1551,18 @@ extension WireServerEnvelope {
         case .requestShareAccess(let value)?:
             writer.number(346)
             writer.message(value)
+        case .joinPresence(let value)?:
+            writer.number(402)
+            writer.message(value)
+        case .publishPresence(let value)?:
+            writer.number(410)
+            writer.message(value)
+        case .leavePresence(let value)?:
+            writer.number(418)
+            writer.message(value)
+        case .presence(let value)?:
+            writer.number(426)
+            writer.message(value)
         case nil: break
         }
         if pushesSent != 0 {
@@ -1430,6 +1601,10 @@ extension WireServerEnvelope {
         @inlinable package static var acceptShares: UInt32 { 330 }
         @inlinable package static var fetchShareParticipants: UInt32 { 338 }
         @inlinable package static var requestShareAccess: UInt32 { 346 }
+        @inlinable package static var joinPresence: UInt32 { 402 }
+        @inlinable package static var publishPresence: UInt32 { 410 }
+        @inlinable package static var leavePresence: UInt32 { 418 }
+        @inlinable package static var presence: UInt32 { 426 }
         @inlinable package static var pushesSent: UInt32 { 488 }
     }
 
@@ -1702,6 +1877,50 @@ extension WireServerEnvelope {
     @inlinable
     package static func begin(requestShareAccess byteCount: Int, to writer: inout WireWriter) {
         writer.number(346)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `joinPresence`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(joinPresence byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `joinPresence`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(joinPresence byteCount: Int, to writer: inout WireWriter) {
+        writer.number(402)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `publishPresence`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(publishPresence byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `publishPresence`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(publishPresence byteCount: Int, to writer: inout WireWriter) {
+        writer.number(410)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `leavePresence`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(leavePresence byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `leavePresence`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(leavePresence byteCount: Int, to writer: inout WireWriter) {
+        writer.number(418)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `presence`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(presence byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `presence`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(presence byteCount: Int, to writer: inout WireWriter) {
+        writer.number(426)
         writer.number(UInt64(byteCount))
     }
 }

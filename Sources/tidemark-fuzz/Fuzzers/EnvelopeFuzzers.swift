@@ -81,6 +81,10 @@ private enum Envelopes {
             try checkAsset(request.sha256, request.byteCount, request.zone)
         case .verifyZone(let request):
             _ = viewpoint.zoneKey(of: request.zone)
+        case .joinPresence(let request):
+            _ = try DatabaseScope(request.database)
+            _ = viewpoint.zoneKey(of: request.zone)
+        case .publishPresence, .leavePresence: break
         case .fetchKeys(let request):
             _ = request.zones.map(viewpoint.zoneKey(of:))
         case .saveAccountKey(let request):
@@ -197,6 +201,20 @@ private enum EnvelopeSeeds {
             $0.verifyZone.lists = true
             $0.verifyZone.after = "note 7"
         },
+        client {
+            $0.joinPresence.database = .shared
+            $0.joinPresence.zone = zone("notes")
+            $0.joinPresence.share = "share-1"
+            $0.joinPresence.state = [1, 2, 3]
+        },
+        client {
+            $0.publishPresence.topic = 7
+            $0.publishPresence.setsState = true
+            $0.publishPresence.state = [4]
+            $0.publishPresence.sendsMessage = true
+            $0.publishPresence.message = [5]
+        },
+        client { $0.leavePresence.topic = 7 },
         client {
             $0.fetchKeys.database = .private
             $0.fetchKeys.zones = [zone("notes")]

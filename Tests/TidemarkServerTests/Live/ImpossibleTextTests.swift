@@ -155,8 +155,11 @@ import TidemarkWire
         persons.lookups[0].user = mark
         persons.lookups[1].email = "\(mark)@\(mark)"
         persons.lookups[2].phone = mark
+        var presence = WireJoinPresence()
+        (presence.database, presence.zone, presence.share) = (.private, zone, mark)
         return [
-            .fetchShareMetadata(metadata), .acceptShares(acceptance), .fetchShareParticipants(persons),
+            .joinPresence(presence), .fetchShareMetadata(metadata), .acceptShares(acceptance),
+            .fetchShareParticipants(persons),
             .requestShareAccess(asking),
             .fetchKeys(keys), .saveZoneKey(key), .fetchZones(zones), .fetchRecords(records),
             .fetchZoneChanges(changes), .fetchDatabaseChanges(feed), .modifySubscriptions(subscriptions),

@@ -23,9 +23,27 @@ import TidemarkTestSupport
             reason: reason, record: record, maker: DeviceID(high: 1, low: .max))
     }
 
+    private var presence: [ServerNotice] {
+        let place = PresencePlace(zone: ZoneID(7), share: ShareNumber(9))
+        var news = PresenceNews()
+        news.members = [
+            PresenceMember(number: .max, user: UserID(1), userName: "_a b\t\n~", state: Array(0...255)),
+            PresenceMember(number: 1, user: UserID(-2), userName: "", state: []),
+        ]
+        let content = [UInt8](repeating: 9, count: 1_024)
+        news.messages = [PresenceMessage(from: news.members[0], content: content)]
+        news.gone = [3, .max]
+        return [
+            .presence(PresenceNotice(database: DatabaseID(1), place: place, origin: .max, news: news)),
+            .presence(
+                PresenceNotice(
+                    database: DatabaseID(1), place: PresencePlace(zone: ZoneID(8), share: nil), origin: 1, asks: true)),
+        ]
+    }
+
     @Test func `notices survive the way through text, each once, in pieces that PostgreSQL takes`() {
         let notices =
-            (0..<500).map { notice($0, name: String(repeating: "~ ", count: 120)) }
+            (0..<500).map { notice($0, name: String(repeating: "~ ", count: 120)) } + presence
             + [
                 .credentialRevoked(CredentialID(7)), notice(1, name: ""),
                 .deviceRevoked(AccountDevice(account: AccountID(7), device: DeviceID(high: 1, low: .max))),

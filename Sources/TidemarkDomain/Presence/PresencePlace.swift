@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where people are present together: a zone, or the hierarchy of one share in it. Whoever is in one place never hears of
+/// another, also of the same zone.
+package struct PresencePlace: Hashable, Sendable {
+    /// The incarnation. A zone that is made again is another place.
+    package let zone: ZoneID
+    /// The share of a hierarchy. Nil: those who see the whole zone.
+    package let share: ShareNumber?
+
+    package init(zone: ZoneID, share: ShareNumber?) {
+        self.zone = zone
+        self.share = share
+    }
+}
+
+/// One connection that is present in a place, as the others see it.
+package struct PresenceMember: Hashable, Sendable {
+    /// Unique on all servers.
+    package let number: UInt64
+    package let user: UserID
+    package let userName: String
+    package var state: [UInt8]
+
+    package init(number: UInt64, user: UserID, userName: String, state: [UInt8]) {
+        self.number = number
+        self.user = user
+        self.userName = userName
+        self.state = state
+    }
+
+    /// What it takes in a message, about.
+    var byteCount: Int { 32 + userName.utf8.count + state.count }
+}
+
+/// A message of a member. It is kept until it is told, and never stored.
+package struct PresenceMessage: Hashable, Sendable {
+    package let member: UInt64
+    package let user: UserID
+    package let userName: String
+    package let content: [UInt8]
+
+    package init(from member: PresenceMember, content: [UInt8]) {
+        self.init(member: member.number, user: member.user, userName: member.userName, content: content)
+    }
+
+    package init(member: UInt64, user: UserID, userName: String, content: [UInt8]) {
+        self.member = member
+        self.user = user
+        self.userName = userName
+        self.content = content
+    }
+
+    /// What it takes in a push, about.
+    var byteCount: Int { 32 + userName.utf8.count + content.count }
+}
+
+/// What is told of a place at once.
+package struct PresenceNews: Hashable, Sendable {
+    /// New ones, and those with another state.
+    package var members: [PresenceMember] = []
+    /// Those who were told and are gone.
+    package var gone: [UInt64] = []
+    package var messages: [PresenceMessage] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { members.isEmpty && gone.isEmpty && messages.isEmpty }
+}

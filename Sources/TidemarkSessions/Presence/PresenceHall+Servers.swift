@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+internal import TidemarkScheduling
+internal import TidemarkService
+
+// Several servers. A server that has members in a place says so, and tells them to others once these have some too. So a place
+// that only one server has costs a short notice now and then, and none if nobody uses presence.
+
+/// What a place knows of other servers. A pure value.
+struct PresenceOthers {
+    /// What is to be said.
+    enum Say: Equatable {
+        case nothing
+        /// We are (still) here.
+        case here
+        /// The same, and who else is?
+        case ask
+    }
+
+    /// How often a server says that it is here while others are, and while nobody else seems to be.
+    private static let pace = Duration.seconds(5)
+    private static let quietPace = Duration.seconds(15)
+
+    /// When each was last heard.
+    private var heard: [UInt64: Duration] = [:]
+    private var saidAt: Duration?
+    private var mustSay = false
+    /// Whether members of others are not known here.
+    private var mustAsk = false
+
+    var isEmpty: Bool { heard.isEmpty }
+
+    /// - Returns: whether it knows none of our members.
+    mutating func hears(_ origin: UInt64, asks: Bool, now: Duration) -> Bool {
+        let isNew = heard.updateValue(now, forKey: origin) == nil
+        if isNew { mustAsk = true }
+        if asks { mustSay = true }
+        return isNew || asks
+    }
+
+    /// Some of their members are not known here.
+    mutating func misses() { mustAsk = true }
+
+    /// Forgets those who have been silent for as long as a state lives.
+    mutating func forget(life: Duration, now: Duration) {
+        heard = heard.filter { $0.value + life > now }
+    }
+
+    /// What is said now. It counts as said.
+    mutating func say(now: Duration) -> Say {
+        let pace = heard.isEmpty ? Self.quietPace : Self.pace
+        if let saidAt, !mustSay, !mustAsk, now - saidAt < pace { return .nothing }
+        defer { (saidAt, mustSay, mustAsk) = (now, false, false) }
+        // Who seems to be alone asks again: the first question may have been lost.
+        return heard.isEmpty || mustAsk ? .ask : .here
+    }
+}
+
+extension PresenceHall {
+    /// Another server tells of its members, or this one hears itself.
+    func heard(_ notices: [PresenceNotice], by hub: SessionHub) {
+        let now = hub.scheduler.now
+        let places = state.withLock { state -> [PresencePlace] in
+            var places: [PresencePlace] = []
+            for notice in notices where notice.origin != state.origin {
+                guard var room = state.rooms[notice.place] else { continue }
+                if room.others.hears(notice.origin, asks: notice.asks, now: now) { room.topic.beginsElsewhere() }
+                room.topic.heard(notice.news, from: notice.origin, now: now)
+                if notice.news.isEmpty, !notice.asks, room.topic.compare(notice.count, of: notice.origin) {
+                    room.others.misses()
+                }
+                state.rooms[notice.place] = room
+                places.append(notice.place)
+            }
+            return places
+        }
+        for place in places {
+            plan(place, by: hub)
+            planNotice(place, by: hub)
+            say(place, by: hub)
+        }
+    }
+
+    /// Says that this server has members in a place, if it is time for it.
+    func say(_ place: PresencePlace, by hub: SessionHub) {
+        let now = hub.scheduler.now
+        let notice = state.withLock { state -> PresenceNotice? in
+            guard var room = state.rooms[place], !room.seats.isEmpty else { return nil }
+            room.others.forget(life: bounds.life, now: now)
+            if room.others.isEmpty, room.topic.isToldElsewhere { room.topic.endsElsewhere() }
+            let say = room.others.say(now: now)
+            state.rooms[place] = room
+            guard say != .nothing else { return nil }
+            return PresenceNotice(
+                database: room.key.database, place: place, origin: state.origin, asks: say == .ask,
+                count: room.topic.noticedCount)
+        }
+        if let notice { post(notice, by: hub) }
+    }
+
+    /// Schedules the next notice of a place, if there is something to tell to other servers.
+    func planNotice(_ place: PresencePlace, by hub: SessionHub) {
+        let now = hub.scheduler.now
+        let delay = state.withLock { state -> Duration? in
+            guard let room = state.rooms[place], !room.isNoticePlanned, let dueAt = room.topic.noticeDueAt else {
+                return nil
+            }
+            state.rooms[place]?.isNoticePlanned = true
+            return max(.zero, dueAt - now)
+        }
+        guard let delay else { return }
+        _ = hub.scheduler.schedule(after: delay) { [weak self, weak hub] in
+            guard let self, let hub else { return }
+            let now = hub.scheduler.now
+            let notice = state.withLock { state -> PresenceNotice? in
+                guard var room = state.rooms[place] else { return nil }
+                room.isNoticePlanned = false
+                let news = room.topic.takeNotice(now: now)
+                state.rooms[place] = room
+                state.tidy(place)
+                guard !news.isEmpty else { return nil }
+                return PresenceNotice(database: room.key.database, place: place, origin: state.origin, news: news)
+            }
+            if let notice { post(notice, by: hub) }
+            planNotice(place, by: hub)
+        }
+    }
+
+    private func post(_ notice: PresenceNotice, by hub: SessionHub) {
+        hub.scheduler.run { [hub] in _ = await hub.service.post([.presence(notice)]) }
+    }
+}
