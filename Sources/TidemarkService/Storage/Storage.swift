@@ -591,13 +591,3 @@ package enum PointedViewer: Sendable, Equatable {
     /// The list has no room for another.
     case full
 }
-
-/// A database whose set of zones is locked. End it with either ``commit(_:now:)`` or ``rollback()``, exactly once.
-package protocol ZonesTransaction: AnyObject, Sendable {
-    var snapshot: ZonesSnapshot { get }
-
-    /// - Throws: as ``WriteTransaction/commit(_:)``.
-    func commit(_ changes: ZonesChanges, now: Timestamp) async throws(StorageError)
-
-    func rollback() async
-}

@@ -582,9 +582,7 @@ extension Session {
 
     /// The answer, which says how many pushes came before it if the device may not know that.
     private func counting(_ answer: consuming [UInt8]) -> [UInt8] {
-        guard let owed = state.withLock({ $0.pushes.countForAnswer }), PushCount.fits(answer) else {
-            return answer
-        }
+        guard let owed = state.withLock({ $0.pushes.countForAnswer }), PushCount.fits(answer) else { return answer }
         PushCount.append(sent: owed, to: &answer)
         return answer
     }
