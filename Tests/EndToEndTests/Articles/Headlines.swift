@@ -38,8 +38,9 @@ actor Headlines {
         changeCount += 1
         guard let name = notification.recordID?.recordName, !notification.isPruned else { return await fetchAll() }
         let fields = notification.recordFields
+        let itsTopic = fields?["topic"] as? String
         // A record that does not match any more is updated as well.
-        let belongs = notification.queryNotificationReason != .recordDeleted && fields?["topic"] as? String == topic
+        let belongs = notification.queryNotificationReason != .recordDeleted && itsTopic == topic
         titles[name] = belongs ? fields?["title"] as? String ?? "" : nil
     }
 

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct QuerySubscriptionConformanceTests {
     private typealias Options = CKQuerySubscription.Options
 
-    private static let marked = NSPredicate(format: "mark == 'yes'")
+    private static var marked: NSPredicate { NSPredicate(format: "mark == 'yes'") }
 
     private static func subscription(
         _ id: String, _ predicate: NSPredicate = marked,

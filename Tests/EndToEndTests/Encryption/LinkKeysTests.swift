@@ -6,6 +6,7 @@ import TidemarkBytes
 import TidemarkDomain
 
 @testable import TidemarkKit
+import TidemarkStore
 
 /// Encrypted values in a zone that an account with end-to-end encryption shares, over a real server.
 @Suite struct LinkKeysTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import TidemarkDomain
+@testable import TidemarkDomain
 import TidemarkFields
 
 @Suite struct QueryIndexTests {

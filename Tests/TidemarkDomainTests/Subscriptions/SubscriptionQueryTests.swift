@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFields
 
 /// Query subscriptions of `alice` on the type `Item`.
 func watching(

@@ -42,7 +42,7 @@ import TidemarkWire
             switch notification {
             case .pushesLost: "lost"
             case .push: "push"
-            case .connected, .disconnected, .refused, .deviceReplaced, .warned: nil
+            case .presence, .connected, .disconnected, .refused, .deviceReplaced, .warned: nil
             }
         }
     }

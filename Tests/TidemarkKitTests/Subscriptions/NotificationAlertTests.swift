@@ -90,21 +90,23 @@ import TidemarkWire
         var push = WirePush()
         (push.subscriptionID, push.database, push.kind) = ("all", .private, .database)
         push.alert = Self.localized
-        let payload = try #require(NotificationPayload(push))
-        let localized = try #require(CKNotification(fromRemoteNotificationDictionary: payload.dictionary))
+        let localized = try notification(push)
         #expect(localized.alertBody == nil && localized.title == nil && localized.subtitle == nil)
         #expect(localized.alertLocalizationKey == "key" && localized.alertLocalizationArgs == ["a", "1"])
         #expect(localized.titleLocalizationKey == "titleKey" && localized.titleLocalizationArgs == ["b"])
         #expect(localized.subtitleLocalizationKey == "subtitleKey" && localized.subtitleLocalizationArgs == nil)
         push.alert = Self.whole
-        let plain = try #require(
-            CKNotification(fromRemoteNotificationDictionary: try #require(NotificationPayload(push)).dictionary))
+        let plain = try notification(push)
         #expect(plain.alertBody == "body" && plain.title == "title" && plain.subtitle == "subtitle")
         #expect(plain.alertActionLocalizationKey == "action" && plain.alertLaunchImage == "image")
         #expect(plain.soundName == "sound" && plain.category == "category" && plain.badge == 1)
         push.alert = WireNotificationInfo()
-        let silent = try #require(
-            CKNotification(fromRemoteNotificationDictionary: try #require(NotificationPayload(push)).dictionary))
+        let silent = try notification(push)
         #expect(silent.badge == nil && silent.alertBody == nil)
+    }
+
+    private func notification(_ push: WirePush) throws -> CKNotification {
+        let payload = try #require(NotificationPayload(push))
+        return try #require(CKNotification(fromRemoteNotificationDictionary: payload.dictionary))
     }
 }

@@ -113,7 +113,8 @@ import TidemarkWire
     @Test func `R-250: a push is silent unless it shows something`() throws {
         var push = Self.push(.recordUpdated)
         func aps() throws -> [AnyHashable: Any] {
-            try #require(try #require(NotificationPayload(push)).dictionary["aps"] as? [AnyHashable: Any])
+            let payload = try #require(NotificationPayload(push))
+            return try #require(payload.dictionary["aps"] as? [AnyHashable: Any])
         }
         #expect(try aps().count == 1 && aps()["content-available"] as? Int == 1)
         push.alert.alertBody = "news"

@@ -4,6 +4,7 @@ import SessionTestSupport
 import Testing
 import TidemarkDomain
 import TidemarkTestKit
+import TidemarkTestSupport
 import TidemarkWire
 
 @testable import TidemarkSessions

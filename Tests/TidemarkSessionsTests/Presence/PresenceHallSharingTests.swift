@@ -5,6 +5,7 @@ import Testing
 import TidemarkDomain
 import TidemarkSessions
 import TidemarkTestKit
+import TidemarkTestSupport
 import TidemarkWire
 
 /// Presence in zones that are shared, and its end.

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import TidemarkDomain
 import TidemarkTestKit
+import TidemarkTestSupport
 import TidemarkWire
 
 @testable import TidemarkSessions
