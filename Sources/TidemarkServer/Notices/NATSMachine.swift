@@ -51,16 +51,14 @@ struct NATSMachine {
     private let wantsTLS: Bool
     private var phase = Phase.awaitingInfo
     private var part = Part.line
-    private var bytes: [UInt8] = []
+    /// What is kept: no more than the longest line or payload, and what comes with its end.
+    private(set) var bytes: [UInt8] = []
     /// How many of `bytes` have no line end.
     private var searched = 0
 
     init(wantsTLS: Bool) {
         self.wantsTLS = wantsTLS
     }
-
-    /// Bytes that are kept: no more than the longest line or payload, and what comes with its end.
-    var keptByteCount: Int { bytes.count }
 
     // MARK: What is sent
 

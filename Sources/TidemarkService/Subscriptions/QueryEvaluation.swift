@@ -142,7 +142,7 @@ final class QueryEvaluation: Sendable {
     // MARK: Evaluating
 
     /// Evaluates what was written in one database, and what is written there meanwhile.
-    private func carryOut(_ first: QueryWatches.Work) async {
+    private func carryOut(_ first: QueryWatches.QueryWork) async {
         var work = first
         while true {
             await evaluate(work)
@@ -155,7 +155,7 @@ final class QueryEvaluation: Sendable {
         }
     }
 
-    private func evaluate(_ work: QueryWatches.Work) async {
+    private func evaluate(_ work: QueryWatches.QueryWork) async {
         switch work.known {
         case .none: return
         case .some(let index): await fire(work, by: index)
@@ -176,7 +176,7 @@ final class QueryEvaluation: Sendable {
     }
 
     /// - Parameter index: all of the subscriptions, or a page of them.
-    private func fire(_ work: QueryWatches.Work, by index: QueryIndex) async {
+    private func fire(_ work: QueryWatches.QueryWork, by index: QueryIndex) async {
         let recordCount = work.written.reduce(0) { $0 + $1.records.count }
         var turns = EvaluationTurns(
             scheduler, turnMax: Self.turnMax, allMax: Self.evaluationMax + Self.evaluationPerRecord * recordCount)
@@ -214,7 +214,7 @@ final class QueryEvaluation: Sendable {
         }
     }
 
-    private func send(_ fired: [QueryFiring], _ work: QueryWatches.Work) async {
+    private func send(_ fired: [QueryFiring], _ work: QueryWatches.QueryWork) async {
         let living = work.ended.isEmpty ? fired : fired.filter { !work.ended.contains($0.key) }
         guard !living.isEmpty else { return }
         let seen = await readable(living)

@@ -59,7 +59,7 @@ struct QueryWatches: Sendable {
     }
 
     /// What is to be evaluated now, and how.
-    struct Work: Sendable {
+    struct QueryWork: Sendable {
         let database: DatabaseID
         let known: Known
         let ended: Set<SubscriberKey>
@@ -97,8 +97,8 @@ struct QueryWatches: Sendable {
     /// Takes in what was written.
     ///
     /// - Returns: what can be evaluated now, and whether somebody must read (``takeWanted(_:)``).
-    mutating func written(_ zones: [WrittenZone], now: Duration) -> (work: [Work], mustRead: Bool) {
-        var work: [Work] = []
+    mutating func written(_ zones: [WrittenZone], now: Duration) -> (work: [QueryWork], mustRead: Bool) {
+        var work: [QueryWork] = []
         var mustRead = false
         for zone in zones {
             let database = zone.key.database
@@ -111,7 +111,7 @@ struct QueryWatches: Sendable {
                     guard zone.records.contains(where: { index.watches($0.type) }) else { continue }
                     entries[database]?.isBusy = true
                     work.append(
-                        Work(database: database, known: known, ended: entry.ended, written: [zone], hasLost: false))
+                        QueryWork(database: database, known: known, ended: entry.ended, written: [zone], hasLost: false))
                     continue
                 case .large: break
                 }
@@ -165,7 +165,7 @@ struct QueryWatches: Sendable {
     ///
     /// - Parameter generation: that of the entry when the read began.
     /// - Returns: what waited for it. Nil: they have changed meanwhile, and are to be read again.
-    mutating func read(_ database: DatabaseID, _ known: Known, generation: Int, now: Duration) -> Work? {
+    mutating func read(_ database: DatabaseID, _ known: Known, generation: Int, now: Duration) -> QueryWork? {
         guard var entry = entries[database] else { return nil }
         guard entry.generation == generation else {
             wanted.append(database)
@@ -179,8 +179,8 @@ struct QueryWatches: Sendable {
         return work
     }
 
-    private mutating func takeWaiting(of entry: inout Entry, _ database: DatabaseID, _ known: Known) -> Work {
-        let work = Work(
+    private mutating func takeWaiting(of entry: inout Entry, _ database: DatabaseID, _ known: Known) -> QueryWork {
+        let work = QueryWork(
             database: database, known: known, ended: entry.ended, written: Array(entry.waiting),
             hasLost: entry.hasLost)
         waitingBytes -= entry.waitingBytes
@@ -192,7 +192,7 @@ struct QueryWatches: Sendable {
     enum Next: Sendable {
         case nothing
         /// More was written meanwhile.
-        case evaluate(Work)
+        case evaluate(QueryWork)
         /// The same, and the subscriptions are to be read before (``takeWanted(_:)``).
         case read
     }

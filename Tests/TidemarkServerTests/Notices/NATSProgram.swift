@@ -33,7 +33,7 @@ final class NATSProgram: @unchecked Sendable {
             folder + "/log",
         ]
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         let ports = "\(folder)/nats-server_\(process.processIdentifier).ports"
         // It is written when the server listens.
         try await eventually(within: .seconds(60)) { FileManager.default.fileExists(atPath: ports) }

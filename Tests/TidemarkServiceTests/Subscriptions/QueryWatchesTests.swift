@@ -36,14 +36,14 @@ import TidemarkFields
     static func some(_ ids: String...) -> QueryWatches.Known { .some(QueryIndex(ids.map { watching($0) })) }
 
     /// What a read brings, as names of records.
-    private func names(_ work: QueryWatches.Work?) -> [String]? {
+    private func names(_ work: QueryWatches.QueryWork?) -> [String]? {
         work?.written.flatMap { $0.records.map(\.name) }
     }
 
     /// Reads what is wanted.
     private func read(
         _ watches: inout QueryWatches, _ known: QueryWatches.Known, at now: Duration = .zero
-    ) -> QueryWatches.Work? {
+    ) -> QueryWatches.QueryWork? {
         guard let wanted = watches.takeWanted(10).first else { return nil }
         return watches.read(wanted.database, known, generation: wanted.generation, now: now)
     }
@@ -51,7 +51,7 @@ import TidemarkFields
     /// The same, and evaluates it. Nothing has been written meanwhile.
     private func carryOut(
         _ watches: inout QueryWatches, _ known: QueryWatches.Known, at now: Duration = .zero
-    ) -> QueryWatches.Work? {
+    ) -> QueryWatches.QueryWork? {
         let work = read(&watches, known, at: now)
         guard let work, case .nothing = watches.done(work.database, now: now) else { return nil }
         return work
