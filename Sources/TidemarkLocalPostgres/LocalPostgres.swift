@@ -141,6 +141,8 @@ package final class LocalPostgres: Sendable {
             "max_connections=200", "logging_collector=off", "jit=off",
         ]
         if durability == .fast {
+            // Many servers of tests share one PostgreSQL, and each has some 25 connections.
+            settings += ["max_connections=500"]
             settings += ["fsync=off", "full_page_writes=off", "shared_buffers=64MB", "max_wal_size=256MB"]
         }
         return ["-D", DataDirectory.descriptorPath] + settings.flatMap { ["-c", $0] }

@@ -18,7 +18,8 @@ struct MemoryTablespace: Sendable {
         guard let data, let directory = TestDirectory.inMemory() else { return nil }
         self.directory = directory
         var owner = stat()
-        guard stat(data.path + "/data", &owner) == 0, chown(directory.path, owner.st_uid, owner.st_gid) == 0, hasRoom else {
+        guard stat(data.path + "/data", &owner) == 0, chown(directory.path, owner.st_uid, owner.st_gid) == 0, hasRoom
+        else {
             directory.remove()
             return nil
         }
@@ -46,7 +47,9 @@ struct MemoryTablespace: Sendable {
         while fgets(&line, Int32(line.count), file) != nil {
             let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
             let words = text.split { $0 == " " || $0 == ":" }
-            if words.first == "MemAvailable", words.count > 1, let kibibytes = UInt64(words[1]) { return kibibytes << 10 }
+            if words.first == "MemAvailable", words.count > 1, let kibibytes = UInt64(words[1]) {
+                return kibibytes << 10
+            }
         }
         return 0
     }

@@ -80,7 +80,8 @@ package enum TestPostgres {
             directory.remove()
             memory?.directory.remove()
         } else {
-            print("PostgreSQL's files of this run: \(directory.path)\(memory.map { " and \($0.directory.path)" } ?? "")")
+            print(
+                "PostgreSQL's files of this run: \(directory.path)\(memory.map { " and \($0.directory.path)" } ?? "")")
         }
     }
 }

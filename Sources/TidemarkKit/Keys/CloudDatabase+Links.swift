@@ -61,9 +61,9 @@ extension CloudDatabase {
 
     private static let keepTriesMax = 10
 
-    /// The zone's name comes last, because it may have spaces.
+    /// Names may have spaces, and a server says what an owner is called: so the length of the owner's name says where it ends.
     private static func linkName(of zoneID: CKRecordZone.ID, _ name: String) -> String {
-        "link \(name) \(zoneID.ownerName) \(zoneID.zoneName)"
+        "link \(name) \(zoneID.ownerName.utf8.count) \(zoneID.ownerName) \(zoneID.zoneName)"
     }
 
     /// Of a zone whose keys neither the server nor this device has. As the server's, it lasts until a link is opened.

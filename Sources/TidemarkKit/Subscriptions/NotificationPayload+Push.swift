@@ -17,7 +17,7 @@ extension NotificationPayload {
             self.init(type: .query, scope: scope)
             take(push.query)
             // Without a record anything may have changed.
-            isPruned = recordName == nil
+            if recordName == nil { isPruned = true }
         default: return nil
         }
         subscriptionID = push.subscriptionID

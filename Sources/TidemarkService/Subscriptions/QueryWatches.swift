@@ -111,7 +111,8 @@ struct QueryWatches: Sendable {
                     guard zone.records.contains(where: { index.watches($0.type) }) else { continue }
                     entries[database]?.isBusy = true
                     work.append(
-                        QueryWork(database: database, known: known, ended: entry.ended, written: [zone], hasLost: false))
+                        QueryWork(database: database, known: known, ended: entry.ended, written: [zone], hasLost: false)
+                    )
                     continue
                 case .large: break
                 }

@@ -4,9 +4,9 @@ import Foundation
 import Testing
 import TidemarkBytes
 import TidemarkDomain
+import TidemarkStore
 
 @testable import TidemarkKit
-import TidemarkStore
 
 /// Encrypted values in a zone that an account with end-to-end encryption shares, over a real server.
 @Suite struct LinkKeysTests {

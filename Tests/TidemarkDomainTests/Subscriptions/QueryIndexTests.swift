@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-@testable import TidemarkDomain
 import TidemarkFields
+
+@testable import TidemarkDomain
 
 @Suite struct QueryIndexTests {
     static func record(_ name: String = "r", type: String = "Item", k: Int64? = nil, t: String? = nil) -> RecordState {
