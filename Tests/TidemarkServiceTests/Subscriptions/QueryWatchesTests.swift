@@ -44,7 +44,7 @@ import TidemarkFields
     private func read(
         _ watches: inout QueryWatches, _ known: QueryWatches.Known, at now: Duration = .zero
     ) -> QueryWatches.QueryWork? {
-        guard let wanted = watches.takeWanted(10).first else { return nil }
+        guard let wanted = watches.takeWanted(1).first else { return nil }
         return watches.read(wanted.database, known, generation: wanted.generation, now: now)
     }
 
