@@ -43,6 +43,8 @@ extension NotificationPayload {
     /// Whether an earlier notification says nothing that this one does not say.
     fileprivate func replaces(_ earlier: NotificationPayload) -> Bool {
         guard isOfSameSubscription(earlier) else { return false }
+        // What the user is to see or hear waits for no silent one.
+        guard alert.isVisible || !earlier.alert.isVisible else { return false }
         guard type == .query, earlier.type == .query else { return true }
         if let collapseID, collapseID == earlier.collapseID { return true }
         return recordName == earlier.recordName && zoneID == earlier.zoneID && reason == earlier.reason

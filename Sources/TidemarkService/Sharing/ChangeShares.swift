@@ -217,11 +217,11 @@ extension CloudService {
     private func tell(of key: ZoneKey, growth: ChangeNumber?, _ bearer: LinkBearer?, of action: ShareAction) {
         var growths: [DatabaseID: Int64] = [:]
         growths[key.database] = growth
-        // An operator takes access away from others than who asks.
+        // An operator takes access away from others than who asks. Who leaves may be present in the zone.
         var notices = [
             ZoneNotice(
                 database: key.database, life: bearer?.life ?? .nobody, zoneName: key.name,
-                changesShares: bearer == nil && !action.isRequest)
+                changesShares: (bearer == nil || action.isLeaving) && !action.isRequest)
         ]
         if let bearer { notices.append(ZoneNotice(database: bearer.viewer, life: .nobody, zoneName: "")) }
         onMoved(ZonesMoved(notices, growth: growths))
@@ -231,4 +231,5 @@ extension CloudService {
 extension ShareAction {
     /// Whether it gives and takes no access.
     fileprivate var isRequest: Bool { if case .requestAccess = self { true } else { false } }
+    fileprivate var isLeaving: Bool { if case .leave = self { true } else { false } }
 }

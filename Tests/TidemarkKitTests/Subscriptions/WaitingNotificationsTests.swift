@@ -52,6 +52,16 @@ import Testing
         #expect(Self.delivered(payloads) == ["q 1 2", "q pruned"])
     }
 
+    @Test func `R-250, R-888: what the user is to see is not replaced by what is silent, and replaces it`() {
+        var shown = Self.query("q", nil, nil)
+        shown.alert.body = NotificationAlert.Text(text: "news")
+        var told = Self.plain("d")
+        told.alert.soundName = "ding"
+        #expect(Self.delivered([shown, Self.query("q", nil, nil)]).count == 2)
+        #expect(Self.delivered([Self.query("q", nil, nil), shown, Self.query("q", nil, nil), shown]).count == 1)
+        #expect(Self.delivered([told, Self.plain("d"), Self.plain("d")]).count == 2)
+    }
+
     @Test func `R-252, R-888: a later push with the same collapse ID replaces the earlier one`() {
         let payloads = [
             Self.query("q", "1", collapse: "c"), Self.query("q", "2", collapse: "d"),
