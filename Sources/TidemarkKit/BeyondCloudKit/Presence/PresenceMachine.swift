@@ -187,7 +187,9 @@ struct PresenceMachine {
         switch state {
         case .away: return actions + join() + look(at: now + Self.patience, now: now)
         case .present:
-            return actions + publishIfDue(now: now) + look(at: lastPublish + life / 3, now: now)
+            // An answer may take longer than that, and is not waited for by a timer of no time.
+            let next = isPublishing ? now : lastPublish
+            return actions + publishIfDue(now: now) + look(at: next + life / 3, now: now)
         case .joining: return actions + look(at: now + Self.patience, now: now)
         case .idle, .ended: return actions
         }
