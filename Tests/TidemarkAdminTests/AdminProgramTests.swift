@@ -210,7 +210,7 @@ private let phone = "0000000000000001000000000000000a"
         let both = try file("both", "RECORD TYPE Note ( text STRING ); RECORD TYPE Other ( text STRING );")
         let one = try file("one", "RECORD TYPE Other ( text STRING );")
         let words = ["--environment", environment]
-        #expect(try await run(url, ["schema", "import", both] + words).0 == .ok)
+        #expect(try await run(url, ["schema", "import", both, "--yes"] + words).0 == .ok)
         if environment == "development" {
             let line = #"{"recordName":"a","recordType":"Note","fields":{"text":{"type":"string","value":"x"}}}"#
             let records = "\(directory.path)/records.jsonl"

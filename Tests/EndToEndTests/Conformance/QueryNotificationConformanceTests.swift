@@ -39,7 +39,7 @@ import Testing
             let before = told().count
             _ = try await phone.hears(
                 after: what, by: laptop, until: { try await cloud.run(until: $0, $1) }, body)
-            #expect(told().count == before + 1, "\(what)")
+            #expect(told().count == before + 1, "\(what): \(phone.told(of: "q"))")
             return try #require(told().last)
         }
 

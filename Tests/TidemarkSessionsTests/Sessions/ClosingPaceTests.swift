@@ -50,11 +50,12 @@ import TidemarkWire
     {
         let world = SessionWorld()
         let (busy, stuck) = (try world.enter(device: 1), try world.enter(device: 2))
-        world.server.faults.always(.callSent, .delay(.seconds(5)))
-        let id = busy.post(TestClient.zonesRequest)
-        world.scheduler.advance(by: .milliseconds(1))
         world.server.faults.always(.callSent, .delay(.seconds(1_000)))
         stuck.post(TestClient.zonesRequest)
+        world.scheduler.advance(by: .milliseconds(1))
+        world.server.faults.always(.callSent, .delay(.seconds(1)))
+        let id = busy.post(TestClient.zonesRequest)
+        world.scheduler.advance(by: .milliseconds(1))
         let start = world.scheduler.now
         let hub = world.server.hub
         try world.scheduler.complete { await hub.stop(patience: .seconds(10), spread: .seconds(10)) }
