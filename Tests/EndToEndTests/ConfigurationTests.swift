@@ -42,7 +42,10 @@ import TidemarkTestSupport
         // The program's own directory counts more than the one that it is started in.
         try FileManager.default.createDirectory(atPath: "\(two.path)/bin", withIntermediateDirectories: true)
         let program = "\(two.path)/bin/foldersync"
-        try FileManager.default.copyItem(atPath: "\(Program.directory)/foldersync", toPath: program)
+        // Not by this process: another test may start a program meanwhile, which has the copy open and keeps it from running.
+        let copied = try await Program.run(
+            "cp", ["\(Program.directory)/foldersync", program], directory: two.path, path: "/bin/cp")
+        #expect(copied.status == 0, "\(copied.output)")
         try place(settings(site), in: "\(two.path)/bin")
         try place(["url": "wss://127.0.0.1:1", "token": "none"], in: two.path)
         let received = try await sync("b", in: two.path, program: program)
