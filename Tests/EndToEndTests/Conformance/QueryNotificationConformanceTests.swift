@@ -124,7 +124,7 @@ import Testing
                 alertLocalizationKey: "key", alertLocalizationArgs: ["a"], title: String(repeating: "t", count: 2_000),
                 desiredKeys: ["a"])
             story = try await Story(cloud, info)
-            let textAlone = try await story.notification("a long alert") { try await story.save("n", fields) }
+            let textAlone = try await story.notification("a long alert") { try await story.save("m", fields) }
             return [
                 "\(withoutFields.query.isPruned) \(withoutFields.query.recordFields == nil)",
                 withoutFields.query.recordID?.recordName ?? "-", "\(withoutFields.alert?.count ?? 0)",
