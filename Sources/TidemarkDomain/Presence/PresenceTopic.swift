@@ -60,8 +60,16 @@ package struct PresenceTopic: Sendable {
         var renewedAt: Duration
     }
 
+    /// Members of another server who found no room here, with their users.
+    private struct LeftOut {
+        var users: [UInt64: UserID] = [:]
+        var renewedAt: Duration
+    }
+
     private let bounds: PresenceBounds
     private var entries: [UInt64: Entry] = [:]
+    /// They are known, and not there. So they are told from members who were lost on the way.
+    private var leftOut: [Origin: LeftOut] = [:]
     private var counts: [UserID: Int] = [:]
     private var here: PresenceOutbox
     private var elsewhere: PresenceOutbox
@@ -99,12 +107,16 @@ package struct PresenceTopic: Sendable {
             guard old.member.state != member.state else { return }
             entries[member.number]?.member.state = member.state
         } else {
-            guard counts[member.user, default: 0] < bounds.membersPerUserMax else { throw .tooManyOfUser }
-            guard entries.count < bounds.membersMax else { throw .full }
+            if let refusal = self.refusal(of: member.user) { throw refusal }
             entries[member.number] = Entry(origin: origin, member: member, renewedAt: now)
             counts[member.user, default: 0] += 1
         }
         changed(member, of: origin)
+    }
+
+    private func refusal(of user: UserID) -> JoinRefusal? {
+        if counts[user, default: 0] >= bounds.membersPerUserMax { return .tooManyOfUser }
+        return entries.count < bounds.membersMax ? nil : .full
     }
 
     /// A member of this server publishes, or says that it is still there.
@@ -147,6 +159,7 @@ package struct PresenceTopic: Sendable {
         let silent = entries.filter { $0.value.renewedAt + bounds.life <= now }.keys.sorted()
         let own = silent.filter { entries[$0]?.origin == nil }
         for number in silent { leave(number) }
+        leftOut = leftOut.filter { $0.value.renewedAt + bounds.life > now }
         return own
     }
 
@@ -188,13 +201,18 @@ package struct PresenceTopic: Sendable {
     /// How many of our members those servers have that have heard every notice.
     package var noticedCount: Int { elsewhere.heardCount }
 
-    /// Another server says how many members it has told. If we have more, the end of one was lost: all of them go, to be told anew.
+    /// Another server says how many members it has told. If we know more, the end of one was lost: all of them go, to be told anew.
     ///
-    /// - Returns: whether it must tell them again.
+    /// - Returns: whether it must tell them again. Not because of those who still find no room: they would find none again.
     package mutating func compare(_ count: Int, of origin: Origin) -> Bool {
-        let known = entries.values.filter { $0.origin == origin }.map(\.member.number)
-        if known.count > count { for number in known { leave(number) } }
-        return known.count != count
+        let there = entries.values.filter { $0.origin == origin }.map(\.member.number)
+        let out = leftOut[origin]?.users ?? [:]
+        let knownCount = there.count + out.count
+        if knownCount > count {
+            for number in there { leave(number) }
+            leftOut[origin] = nil
+        }
+        return knownCount != count || out.values.contains { refusal(of: $0) == nil }
     }
 
     /// Another server has members of this place, and knows none of ours: all are told.
@@ -209,20 +227,40 @@ package struct PresenceTopic: Sendable {
     package mutating func endsElsewhere() {
         isToldElsewhere = false
         elsewhere.forget()
+        leftOut = [:]
     }
 
     /// Another server tells of its members. What does not fit the bounds is left out.
     package mutating func heard(_ news: PresenceNews, from origin: Origin, now: Duration) {
-        for number in news.gone where entries[number]?.origin == origin { leave(number) }
-        for member in news.members { try? join(member, from: origin, now: now) }
+        for number in news.gone {
+            leftOut[origin]?.users[number] = nil
+            if entries[number]?.origin == origin { leave(number) }
+        }
+        for member in news.members {
+            do throws(JoinRefusal) {
+                try join(member, from: origin, now: now)
+                leftOut[origin]?.users[member.number] = nil
+            } catch {
+                leaveOut(member, of: origin, now: now)
+            }
+        }
         for message in news.messages where here.messageCount(of: message.user) < bounds.messagesPerUserMax {
             here.add(message)
         }
         renewed(origin, now: now)
     }
 
+    private mutating func leaveOut(_ member: PresenceMember, of origin: Origin, now: Duration) {
+        var out = leftOut[origin] ?? LeftOut(renewedAt: now)
+        // No server has more.
+        guard out.users.count < bounds.membersMax else { return }
+        out.users[member.number] = member.user
+        leftOut[origin] = out
+    }
+
     /// Another server says that its members are still there.
     package mutating func renewed(_ origin: Origin, now: Duration) {
+        leftOut[origin]?.renewedAt = now
         for number in entries.keys where entries[number]?.origin == origin { entries[number]?.renewedAt = now }
     }
 }

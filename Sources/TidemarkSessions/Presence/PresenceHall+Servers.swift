@@ -22,10 +22,13 @@ struct PresenceOthers {
     /// How often a server says that it is here while others are, and while nobody else seems to be.
     private static let pace = Duration.seconds(5)
     private static let quietPace = Duration.seconds(15)
+    /// Nothing is said more often, whatever is heard: two servers would answer each other without an end.
+    private static let shortest = Duration.seconds(1)
 
     /// When each was last heard.
     private var heard: [UInt64: Duration] = [:]
     private var saidAt: Duration?
+    private var askedAt: Duration?
     private var mustSay = false
     /// Whether members of others are not known here.
     private var mustAsk = false
@@ -40,21 +43,26 @@ struct PresenceOthers {
         return isNew || asks
     }
 
-    /// Some of their members are not known here.
-    mutating func misses() { mustAsk = true }
+    /// Some of their members are not known here. An answer takes seconds, so nobody asks again meanwhile.
+    mutating func misses(now: Duration) {
+        if let askedAt, now - askedAt < Self.pace { return }
+        mustAsk = true
+    }
 
     /// Forgets those who have been silent for as long as a state lives.
     mutating func forget(life: Duration, now: Duration) {
         heard = heard.filter { $0.value + life > now }
     }
 
-    /// What is said now. It counts as said.
+    /// What is said now. It counts as said. What is urgent and came too early is said later.
     mutating func say(now: Duration) -> Say {
-        let pace = heard.isEmpty ? Self.quietPace : Self.pace
-        if let saidAt, !mustSay, !mustAsk, now - saidAt < pace { return .nothing }
-        defer { (saidAt, mustSay, mustAsk) = (now, false, false) }
+        let pace = mustSay || mustAsk ? Self.shortest : heard.isEmpty ? Self.quietPace : Self.pace
+        if let saidAt, now - saidAt < pace { return .nothing }
         // Who seems to be alone asks again: the first question may have been lost.
-        return heard.isEmpty || mustAsk ? .ask : .here
+        let asks = heard.isEmpty || mustAsk
+        (saidAt, mustSay, mustAsk) = (now, false, false)
+        if asks { askedAt = now }
+        return asks ? .ask : .here
     }
 }
 
@@ -69,7 +77,7 @@ extension PresenceHall {
                 if room.others.hears(notice.origin, asks: notice.asks, now: now) { room.topic.beginsElsewhere() }
                 room.topic.heard(notice.news, from: notice.origin, now: now)
                 if notice.news.isEmpty, !notice.asks, room.topic.compare(notice.count, of: notice.origin) {
-                    room.others.misses()
+                    room.others.misses(now: now)
                 }
                 state.rooms[notice.place] = room
                 places.append(notice.place)

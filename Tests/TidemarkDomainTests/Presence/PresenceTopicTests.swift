@@ -218,6 +218,39 @@ import TidemarkTestSupport
         #expect(topic.count == 0)
     }
 
+    @Test func `R-878: members of another server without room here are not missed, until there is room`() throws {
+        var bounds = PresenceBounds()
+        (bounds.membersMax, bounds.membersPerUserMax) = (4, 2)
+        var topic = PresenceTopic(bounds)
+        try topic.join(Self.member(1), now: .zero)
+        var news = PresenceNews()
+        news.members = [Self.member(2), Self.member(3), Self.member(4, of: 2)]
+        topic.heard(news, from: 77, now: .zero)
+        #expect(topic.members.map(\.number) == [1, 2, 4])
+        #expect(topic.compare(3, of: 77) == false)
+        // One more was lost on the way.
+        #expect(topic.compare(4, of: 77) == true)
+        topic.leave(1)
+        #expect(topic.compare(3, of: 77) == true)
+        topic.heard(news, from: 77, now: .zero)
+        #expect(topic.members.map(\.number) == [2, 3, 4] && topic.compare(3, of: 77) == false)
+        // The end of one that found no room counts as well.
+        try topic.join(Self.member(5, of: 3), now: .zero)
+        news.members = [Self.member(6, of: 4)]
+        topic.heard(news, from: 77, now: .zero)
+        #expect(topic.compare(4, of: 77) == false)
+        news = PresenceNews()
+        news.gone = [6]
+        topic.heard(news, from: 77, now: .zero)
+        #expect(topic.compare(3, of: 77) == false)
+        // With its server it is forgotten.
+        news.members = [Self.member(7, of: 4)]
+        topic.heard(news, from: 78, now: .zero)
+        #expect(topic.compare(1, of: 78) == false)
+        _ = topic.expire(now: .seconds(15))
+        #expect(topic.compare(1, of: 78) == true && topic.count == 0)
+    }
+
     @Test func `R-878: a member whose end was lost on the way goes as soon as its server says how many it has`() throws
     {
         var (topic, other) = (PresenceTopic(), PresenceTopic())
