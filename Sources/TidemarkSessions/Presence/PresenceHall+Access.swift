@@ -35,7 +35,7 @@ extension PresenceHall {
                     $0.database == room.key.database && ($0.zoneName.isEmpty || $0.zoneName == room.key.name)
                 }
             }
-            return state.checks.add(places.map(\.place))
+            return state.checks.add(places.map { ($0.place, $0.key.database) })
         }
         if mustLook { look(by: hub) }
     }
@@ -49,7 +49,7 @@ extension PresenceHall {
             guard !state.rooms.isEmpty else { return false }
             guard state.checks.sweeps(at: now, each: hub.settings.sweepInterval) || atOnce else { return false }
             let shared = state.rooms.values.filter { $0.seats.values.contains { !$0.isOwner } }
-            return state.checks.add(shared.map(\.place))
+            return state.checks.add(shared.map { ($0.place, $0.key.database) })
         }
         if mustLook { await lookNow(by: hub) }
     }
@@ -115,6 +115,6 @@ extension PresenceHall {
             target.scheduler.run { target.session(numbered: session)?.presenceEnded(message) }
         }
         plan(place, by: hub)
-        planNotice(place, by: hub)
+        planNotice(place)
     }
 }

@@ -54,10 +54,15 @@ struct PresenceOthers {
         heard = heard.filter { $0.value + life > now }
     }
 
-    /// What is said now. It counts as said. What is urgent and came too early is said later.
-    mutating func say(now: Duration) -> Say {
+    /// Whether there is something to say now. What is urgent and came too early is said later.
+    func isDue(now: Duration) -> Bool {
         let pace = mustSay || mustAsk ? Self.shortest : heard.isEmpty ? Self.quietPace : Self.pace
-        if let saidAt, now - saidAt < pace { return .nothing }
+        return saidAt.map { now - $0 >= pace } ?? true
+    }
+
+    /// What is said now. It counts as said.
+    mutating func say(now: Duration) -> Say {
+        guard isDue(now: now) else { return .nothing }
         // Who seems to be alone asks again: the first question may have been lost.
         let asks = heard.isEmpty || mustAsk
         (saidAt, mustSay, mustAsk) = (now, false, false)
@@ -86,31 +91,27 @@ extension PresenceHall {
         }
         for place in places {
             plan(place, by: hub)
-            planNotice(place, by: hub)
-            say(place, by: hub)
+            planNotice(place)
+            say(place)
         }
     }
 
     /// Says that this server has members in a place, if it is time for it.
-    func say(_ place: PresencePlace, by hub: SessionHub) {
-        let now = hub.scheduler.now
-        let notice = state.withLock { state -> PresenceNotice? in
-            guard var room = state.rooms[place], !room.seats.isEmpty else { return nil }
+    func say(_ place: PresencePlace) {
+        let now = scheduler.now
+        let isDue = state.withLock { state -> Bool in
+            guard var room = state.rooms[place], !room.seats.isEmpty else { return false }
             room.others.forget(life: bounds.life, now: now)
             if room.others.isEmpty, room.topic.isToldElsewhere { room.topic.endsElsewhere() }
-            let say = room.others.say(now: now)
             state.rooms[place] = room
-            guard say != .nothing else { return nil }
-            return PresenceNotice(
-                database: room.key.database, place: place, origin: state.origin, asks: say == .ask,
-                count: room.topic.noticedCount)
+            return room.others.isDue(now: now)
         }
-        if let notice { post(notice, by: hub) }
+        if isDue { post(place) }
     }
 
     /// Schedules the next notice of a place, if there is something to tell to other servers.
-    func planNotice(_ place: PresencePlace, by hub: SessionHub) {
-        let now = hub.scheduler.now
+    func planNotice(_ place: PresencePlace) {
+        let now = scheduler.now
         let delay = state.withLock { state -> Duration? in
             guard let room = state.rooms[place], !room.isNoticePlanned, let dueAt = room.topic.noticeDueAt else {
                 return nil
@@ -119,24 +120,10 @@ extension PresenceHall {
             return max(.zero, dueAt - now)
         }
         guard let delay else { return }
-        _ = hub.scheduler.schedule(after: delay) { [weak self, weak hub] in
-            guard let self, let hub else { return }
-            let now = hub.scheduler.now
-            let notice = state.withLock { state -> PresenceNotice? in
-                guard var room = state.rooms[place] else { return nil }
-                room.isNoticePlanned = false
-                let news = room.topic.takeNotice(now: now)
-                state.rooms[place] = room
-                state.tidy(place)
-                guard !news.isEmpty else { return nil }
-                return PresenceNotice(database: room.key.database, place: place, origin: state.origin, news: news)
-            }
-            if let notice { post(notice, by: hub) }
-            planNotice(place, by: hub)
+        _ = scheduler.schedule(after: delay) { [weak self] in
+            guard let self else { return }
+            state.withLock { $0.rooms[place]?.isNoticePlanned = false }
+            post(place)
         }
-    }
-
-    private func post(_ notice: PresenceNotice, by hub: SessionHub) {
-        hub.scheduler.run { [hub] in _ = await hub.service.post([.presence(notice)]) }
     }
 }

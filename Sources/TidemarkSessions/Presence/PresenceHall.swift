@@ -4,6 +4,7 @@ internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkScheduling
+internal import TidemarkService
 internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
@@ -71,6 +72,10 @@ final class PresenceHall: Sendable {
         var changes = [UInt64](repeating: 0, count: 64)
         var isTicking = false
         var checks = PresenceChecks()
+        /// Places with something to say to other servers.
+        var posts = WaitingPlaces()
+        /// Said, and not posted: the store could not be reached.
+        var unposted: [PresenceNotice] = []
         /// This process, among all servers. Drawn when somebody is first present.
         var origin: UInt64 = 0
 
@@ -104,10 +109,16 @@ final class PresenceHall: Sendable {
     static let accountRate = TokenBucket.Rate(perSecond: 100, burst: 200)
 
     let bounds: PresenceBounds
+    /// Of the hub that speaks for all of them.
+    let scheduler: any Scheduler
+    /// By which other servers are told who is present. It must carry content, so it is the store's.
+    let bus: any NoticeBus
     let state = Mutex(State())
 
-    init(_ bounds: PresenceBounds) {
+    init(_ bounds: PresenceBounds, _ scheduler: any Scheduler, bus: any NoticeBus) {
         self.bounds = bounds
+        self.scheduler = scheduler
+        self.bus = bus
     }
 
     // MARK: Requests
@@ -180,8 +191,8 @@ final class PresenceHall: Sendable {
         }
         let joined = try result.get()
         plan(place, by: hub)
-        planNotice(place, by: hub)
-        say(place, by: hub)
+        planNotice(place)
+        say(place)
         tickLater(by: hub)
         return joined
     }
@@ -226,7 +237,7 @@ final class PresenceHall: Sendable {
         switch result {
         case .success(let place):
             plan(place, by: session.hub)
-            planNotice(place, by: session.hub)
+            planNotice(place)
         case .failure(.notThere):
             throw Refusal(.requestInvalid, "This connection is not present in that topic. Join it again.")
         case .failure(.tooManyMessages):
@@ -246,7 +257,7 @@ final class PresenceHall: Sendable {
         }
         if let place {
             plan(place, by: session.hub)
-            planNotice(place, by: session.hub)
+            planNotice(place)
         }
     }
 
@@ -265,7 +276,7 @@ final class PresenceHall: Sendable {
         }
         for place in places {
             plan(place, by: session.hub)
-            planNotice(place, by: session.hub)
+            planNotice(place)
         }
     }
 
@@ -385,8 +396,8 @@ final class PresenceHall: Sendable {
             }
             for place in places {
                 plan(place, by: hub)
-                planNotice(place, by: hub)
-                say(place, by: hub)
+                planNotice(place)
+                say(place)
             }
             for place in behind { tell(place, by: hub, catchesUp: true) }
             if goesOn { tick(by: hub) }

@@ -48,7 +48,8 @@ package final class SessionHub: Sendable {
         self.scheduler = scheduler
         self.settings = settings
         start = ServerStart(on: scheduler)
-        state = Mutex(State(presence: PresenceHall(settings.presence)))
+        let storeBus = settings.storeBus ?? StorageNoticeBus(service)
+        state = Mutex(State(presence: PresenceHall(settings.presence, scheduler, bus: storeBus)))
         bounds = SessionBounds(settings)
         gates = RequestGates(settings, scheduler)
         lanes = OwnerLanes(scheduler)
