@@ -112,18 +112,22 @@ extension PresenceHall {
     /// Schedules the next notice of a place, if there is something to tell to other servers.
     func planNotice(_ place: PresencePlace) {
         let now = scheduler.now
-        let delay = state.withLock { state -> Duration? in
+        let planned = state.withLock { state -> (delay: Duration, room: UInt64)? in
             guard let room = state.rooms[place], !room.isNoticePlanned, let dueAt = room.topic.noticeDueAt else {
                 return nil
             }
             state.rooms[place]?.isNoticePlanned = true
-            return max(.zero, dueAt - now)
+            return (max(.zero, dueAt - now), room.number)
         }
-        guard let delay else { return }
+        guard let (delay, number) = planned else { return }
         _ = scheduler.schedule(after: delay) { [weak self] in
             guard let self else { return }
-            state.withLock { $0.rooms[place]?.isNoticePlanned = false }
-            post(place)
+            let isThere = state.withLock { state in
+                guard state.rooms[place]?.number == number else { return false }
+                state.rooms[place]?.isNoticePlanned = false
+                return true
+            }
+            if isThere { post(place) }
         }
     }
 }

@@ -293,18 +293,23 @@ final class PresenceHall: Sendable {
     /// Schedules the next push of a place, if there is something to tell.
     func plan(_ place: PresencePlace, by hub: SessionHub) {
         let now = hub.scheduler.now
-        let delay = state.withLock { state -> Duration? in
+        let planned = state.withLock { state -> (delay: Duration, room: UInt64)? in
             guard let room = state.rooms[place], !room.isPlanned, room.sendingCount == 0,
                 let dueAt = room.topic.dueAt
             else { return nil }
             state.rooms[place]?.isPlanned = true
-            return max(.zero, dueAt - now)
+            return (max(.zero, dueAt - now), room.number)
         }
-        guard let delay else { return }
+        guard let (delay, number) = planned else { return }
         _ = hub.scheduler.schedule(after: delay) { [weak self, weak hub] in
             guard let self, let hub else { return }
-            state.withLock { $0.rooms[place]?.isPlanned = false }
-            tell(place, by: hub)
+            let isThere = state.withLock { state in
+                // The place may have ended meanwhile, and begun again.
+                guard state.rooms[place]?.number == number else { return false }
+                state.rooms[place]?.isPlanned = false
+                return true
+            }
+            if isThere { tell(place, by: hub) }
         }
     }
 
@@ -320,12 +325,12 @@ final class PresenceHall: Sendable {
             let (behind, others) = (room.seats.filter(\.value.isBehind), room.seats.filter { !$0.value.isBehind })
             if !news.isEmpty, !others.isEmpty {
                 let message = SharedMessage(ServerMessage.presence(WirePresencePush(news, of: room.number)))
-                deliveries += self.deliveries(of: message, to: others, in: place)
+                deliveries += self.deliveries(of: message, to: others, in: room)
             }
             if catchesUp, !behind.isEmpty {
                 let push = WirePresencePush(all: room.topic.members, of: room.number)
                 for number in behind.keys { room.seats[number]?.isBehind = false }
-                deliveries += self.deliveries(of: SharedMessage(ServerMessage.presence(push)), to: behind, in: place)
+                deliveries += self.deliveries(of: SharedMessage(ServerMessage.presence(push)), to: behind, in: room)
             }
             room.sendingCount = deliveries.count
             state.rooms[place] = room
@@ -342,8 +347,9 @@ final class PresenceHall: Sendable {
     }
 
     private func deliveries(
-        of message: SharedMessage, to seats: [UInt64: Seat], in place: PresencePlace
+        of message: SharedMessage, to seats: [UInt64: Seat], in room: Venue
     ) -> [(SessionHub, PresenceDelivery)] {
+        let (place, number) = (room.place, room.number)
         var byHub: [ObjectIdentifier: (hub: SessionHub, sessions: [(session: UInt64, member: UInt64)])] = [:]
         for (member, seat) in seats {
             guard let hub = seat.hub else { continue }
@@ -356,6 +362,8 @@ final class PresenceHall: Sendable {
                 PresenceDelivery(message: message, sessions: sessions) { [weak self, weak hub] behind in
                     guard let self, let hub else { return }
                     state.withLock { state in
+                        // NB: the place may have ended meanwhile, and begun again. Then nobody there waits for this push.
+                        guard state.rooms[place]?.number == number else { return }
                         state.rooms[place]?.sendingCount -= 1
                         for member in behind { state.rooms[place]?.seats[member]?.isBehind = true }
                     }
