@@ -188,6 +188,13 @@ package struct PresenceTopic: Sendable {
         here.take(entries.mapValues(\.member), now: now)
     }
 
+    /// All who are there, for a device that is told of all at once. From now on the devices here hear when one of them goes, also of
+    /// those whom no news has named yet.
+    package mutating func tellAll() -> [PresenceMember] {
+        here.count(asTold: entries.keys)
+        return members
+    }
+
     // MARK: Other servers
 
     /// When other servers are to be told; nil: there is nothing to tell.

@@ -179,6 +179,7 @@ final class PresenceHall: Sendable {
                 state.rooms[place] = room
                 state.places[room.number] = place
             }
+            let members = topic.tellAll()
             state.rooms[place]?.topic = topic
             if known == nil {
                 state.rooms[place]?.seats[member.number] = Seat(
@@ -187,7 +188,7 @@ final class PresenceHall: Sendable {
                 state.counts[identity.account, default: 0] += 1
                 SessionMetrics.shared.present.add(1)
             }
-            return .success(Joined(topic: room.number, member: member.number, members: topic.members))
+            return .success(Joined(topic: room.number, member: member.number, members: members))
         }
         let joined = try result.get()
         plan(place, by: hub)
@@ -328,7 +329,7 @@ final class PresenceHall: Sendable {
                 deliveries += self.deliveries(of: message, to: others, in: room)
             }
             if catchesUp, !behind.isEmpty {
-                let push = WirePresencePush(all: room.topic.members, of: room.number)
+                let push = WirePresencePush(all: room.topic.tellAll(), of: room.number)
                 for number in behind.keys { room.seats[number]?.isBehind = false }
                 deliveries += self.deliveries(of: SharedMessage(ServerMessage.presence(push)), to: behind, in: room)
             }

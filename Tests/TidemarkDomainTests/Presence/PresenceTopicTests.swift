@@ -68,6 +68,17 @@ import TidemarkTestSupport
         #expect(topic.take(now: .zero).isEmpty)
     }
 
+    @Test func `R-878: whoever heard of a member by the answer to a join hears that it is gone`() throws {
+        var topic = PresenceTopic()
+        try topic.join(Self.member(1), now: .zero)
+        // No push has named it when another one joins, and is told of all.
+        try topic.join(Self.member(2, of: 2), now: .zero)
+        #expect(topic.tellAll().map(\.number) == [1, 2])
+        topic.leave(1)
+        let news = topic.take(now: .zero)
+        #expect(news.gone == [1] && news.members.map(\.number) == [2])
+    }
+
     @Test func `R-877: places and messages of one user are bounded, and those of others are free`() throws {
         var bounds = PresenceBounds()
         (bounds.membersMax, bounds.membersPerUserMax, bounds.messagesPerUserMax) = (4, 2, 3)
@@ -135,6 +146,8 @@ import TidemarkTestSupport
         bounds.pushBytesMax = Int.random(in: 40...400, using: &random)
         var topic = PresenceTopic(bounds)
         var listener = Listener()
+        // They begin with the answer to a join.
+        var late: [Listener] = []
         var (now, lastTaken) = (Duration.zero, Duration.seconds(-1))
         var sent: [[UInt8]] = []
         for step in 0..<400 {
@@ -150,6 +163,11 @@ import TidemarkTestSupport
             case 8: topic.leave(number)
             default: _ = topic.expire(now: now)
             }
+            if step.isMultiple(of: 7) {
+                var new = Listener()
+                new.members = Dictionary(uniqueKeysWithValues: topic.tellAll().map { ($0.number, $0) })
+                late.append(new)
+            }
             guard let dueAt = topic.dueAt, dueAt <= now else { continue }
             #expect(now - lastTaken >= bounds.pace)
             let news = topic.take(now: now)
@@ -159,14 +177,19 @@ import TidemarkTestSupport
                 news.members.reduce(0) { $0 + $1.byteCount } + news.messages.reduce(0) { $0 + $1.byteCount }
             #expect(byteCount <= bounds.pushBytesMax || news.members.count + news.messages.count == 1)
             listener.hear(news)
+            for index in late.indices { late[index].hear(news) }
         }
         for _ in 0..<1_000 {
             guard topic.dueAt != nil else { break }
             now += bounds.pace
-            listener.hear(topic.take(now: now))
+            let news = topic.take(now: now)
+            listener.hear(news)
+            for index in late.indices { late[index].hear(news) }
         }
         #expect(topic.dueAt == nil)
-        #expect(listener.members.values.sorted { $0.number < $1.number } == topic.members)
+        for listener in [listener] + late {
+            #expect(listener.members.values.sorted { $0.number < $1.number } == topic.members)
+        }
         // Each once. Those of one user keep their order.
         #expect(Set(listener.messages.map(\.content)) == Set(sent) && listener.messages.count == sent.count)
         for user in 0..<3 as Range<Int64> {
