@@ -187,9 +187,9 @@ struct PresenceMachine {
         switch state {
         case .away: return actions + join() + look(at: now + Self.patience, now: now)
         case .present:
-            // An answer may take longer than that, and is not waited for by a timer of no time.
+            // An answer, or what the server wants to be waited for, may take longer. No timer of no time waits for either.
             let next = isPublishing ? now : lastPublish
-            return actions + publishIfDue(now: now) + look(at: next + life / 3, now: now)
+            return actions + publishIfDue(now: now) + look(at: max(next + life / 3, notBefore), now: now)
         case .joining: return actions + look(at: now + Self.patience, now: now)
         case .idle, .ended: return actions
         }

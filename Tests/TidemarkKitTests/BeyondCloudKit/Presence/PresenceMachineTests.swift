@@ -22,6 +22,11 @@ import TidemarkWire
         }
     }
 
+    /// After which times it wants to look.
+    private func delays(_ actions: [PresenceMachine.Action]) -> [Duration] {
+        actions.compactMap { if case .wakeUp(let delay) = $0 { delay } else { nil } }
+    }
+
     private func texts(_ actions: [PresenceMachine.Action]) -> [String] { actions.compactMap(text) }
 
     private func member(_ number: UInt64, _ state: String) -> WirePresenceMember {
@@ -97,6 +102,17 @@ import TidemarkWire
         #expect(texts(machine.wokeUp(now: .seconds(5))) == ["publish 7 -"])
         #expect(texts(machine.published(nil, topic: 7, now: .seconds(5))) == [])
         #expect(texts(machine.wokeUp(now: .seconds(10))) == ["publish 7 -"])
+    }
+
+    @Test func `R-879: whoever is to wait beyond the next renewal sleeps until then`() {
+        var machine = present()
+        #expect(texts(machine.update(Array("b".utf8), now: .seconds(1))) == ["publish 7 b"])
+        // The refusal comes late, so its second ends after the renewal is due.
+        #expect(texts(machine.published(CKError(.zoneBusy), topic: 7, now: .milliseconds(5_500))) == [])
+        let actions = machine.wokeUp(now: .seconds(6))
+        #expect(texts(actions) == [] && delays(actions).allSatisfy { $0 == .milliseconds(500) })
+        #expect(!delays(actions).isEmpty)
+        #expect(texts(machine.wokeUp(now: .milliseconds(6_500))) == ["publish 7 b"])
     }
 
     @Test func `R-879: news change who is shown, and own messages are not delivered`() {
@@ -203,6 +219,7 @@ import TidemarkWire
         var pending: [PresenceMachine.Action] = []
         var newest: [UInt8] = []
         var isOnline = true
+        var isBusy = true
 
         func perform(_ actions: [PresenceMachine.Action]) {
             for action in actions {
@@ -228,6 +245,9 @@ import TidemarkWire
                     let code: CKError.Code = isOnline ? .invalidArguments : .networkUnavailable
                     return perform(machine.published(CKError(code), topic: at, now: now))
                 }
+                if isBusy, Int.random(in: 0..<4, using: &random) == 0 {
+                    return perform(machine.published(CKError(.zoneBusy), topic: at, now: now))
+                }
                 if let state { stored = state }
                 perform(machine.published(nil, topic: at, now: now))
             default: break
@@ -239,7 +259,13 @@ import TidemarkWire
         }
         func pass(_ time: Duration) {
             let end = now + time
+            var count = 0
             while let next = timers.min(), next <= end {
+                count += 1
+                guard count < 1_000 else {
+                    Issue.record("it looks again and again in no time")
+                    break
+                }
                 timers.removeAll { $0 == next }
                 now = max(now, next)
                 perform(machine.wokeUp(now: now))
@@ -264,6 +290,7 @@ import TidemarkWire
             isOnline = true
             perform(machine.connected(now: now))
         }
+        isBusy = false
         for _ in 0..<200 {
             answerOne()
             pass(.milliseconds(500))
