@@ -39,8 +39,8 @@ struct PresenceOutbox: Sendable {
         return lastTaken.map { $0 + pace } ?? .zero
     }
 
-    /// How many members those have who have heard everything that was taken.
-    var heardCount: Int { told.count + gone.count }
+    /// The members that those know who have heard everything that was taken.
+    var heard: PresenceTally { PresenceTally(of: told.union(gone)) }
 
     func messageCount(of user: UserID) -> Int { lines[user]?.messages.count ?? 0 }
 

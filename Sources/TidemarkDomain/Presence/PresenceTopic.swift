@@ -205,21 +205,22 @@ package struct PresenceTopic: Sendable {
         elsewhere.take(entries.filter { $0.value.origin == nil }.mapValues(\.member), now: now)
     }
 
-    /// How many of our members those servers have that have heard every notice.
-    package var noticedCount: Int { elsewhere.heardCount }
+    /// Our members that those servers know that have heard every notice.
+    package var noticed: PresenceTally { elsewhere.heard }
 
-    /// Another server says how many members it has told. If we know more, the end of one was lost: all of them go, to be told anew.
+    /// Another server says which members it has told. If we know others, and no fewer, the end of one was lost: all of them go, to be
+    /// told anew.
     ///
     /// - Returns: whether it must tell them again. Not because of those who still find no room: they would find none again.
-    package mutating func compare(_ count: Int, of origin: Origin) -> Bool {
+    package mutating func compare(_ told: PresenceTally, of origin: Origin) -> Bool {
         let there = entries.values.filter { $0.origin == origin }.map(\.member.number)
         let out = leftOut[origin]?.users ?? [:]
-        let knownCount = there.count + out.count
-        if knownCount > count {
+        let known = PresenceTally(of: there + out.keys)
+        if known != told, known.count >= told.count {
             for number in there { leave(number) }
             leftOut[origin] = nil
         }
-        return knownCount != count || out.values.contains { refusal(of: $0) == nil }
+        return known != told || out.values.contains { refusal(of: $0) == nil }
     }
 
     /// Another server has members of this place, and knows none of ours: all are told.

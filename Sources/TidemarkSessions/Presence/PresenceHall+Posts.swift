@@ -73,7 +73,7 @@ extension PresenceHall.State {
                 notices.append(
                     PresenceNotice(
                         database: room.key.database, place: place, origin: origin, asks: say == .ask,
-                        count: room.topic.noticedCount))
+                        told: room.topic.noticed))
             }
         }
         rooms[place] = room
@@ -89,6 +89,6 @@ extension PresenceNotice {
         news.messages = []
         // NB: without news it would say something else.
         guard !news.isEmpty || self.news.isEmpty else { return nil }
-        return PresenceNotice(database: database, place: place, origin: origin, asks: asks, count: count, news: news)
+        return PresenceNotice(database: database, place: place, origin: origin, asks: asks, told: told, news: news)
     }
 }

@@ -49,6 +49,9 @@ struct PresenceOthers {
         mustAsk = true
     }
 
+    /// Anything may have been lost.
+    mutating func missesAll() { mustAsk = true }
+
     /// Forgets those who have been silent for as long as a state lives.
     mutating func forget(life: Duration, now: Duration) {
         heard = heard.filter { $0.value + life > now }
@@ -81,7 +84,7 @@ extension PresenceHall {
                 guard var room = state.rooms[notice.place] else { continue }
                 if room.others.hears(notice.origin, asks: notice.asks, now: now) { room.topic.beginsElsewhere() }
                 room.topic.heard(notice.news, from: notice.origin, now: now)
-                if notice.news.isEmpty, !notice.asks, room.topic.compare(notice.count, of: notice.origin) {
+                if notice.news.isEmpty, !notice.asks, room.topic.compare(notice.told, of: notice.origin) {
                     room.others.misses(now: now)
                 }
                 state.rooms[notice.place] = room
@@ -94,6 +97,15 @@ extension PresenceHall {
             planNotice(place)
             say(place)
         }
+    }
+
+    /// Notices may have been lost: asks who else is in each place.
+    func noticesMissed() {
+        let places = state.withLock { state in
+            for place in state.rooms.keys { state.rooms[place]?.others.missesAll() }
+            return state.rooms.values.map(\.place)
+        }
+        for place in places { say(place) }
     }
 
     /// Says that this server has members in a place, if it is time for it.

@@ -168,6 +168,7 @@ package final class SessionHub: Sendable {
     /// Notices may have been lost (the listener was disconnected): compares everything with the store now.
     package func noticesMissed() {
         poster.forgetEchoes()
+        presence.noticesMissed()
         scheduler.run { [self] in await lookAtEverything() }
         siblings.each { await $0.lookAtEverything() }
     }

@@ -52,7 +52,7 @@ import TidemarkWire
         #expect(states.last == "newer" && states.dropLast().allSatisfy { $0 == "lost" } && states.count >= 4)
         #expect(bus.posts[before...].flatMap { $0 }.filter { !$0.news.messages.isEmpty }.count == 1)
         // What had nothing but a message does not become something else.
-        #expect(bus.posts.flatMap { $0 }.allSatisfy { !$0.news.isEmpty || $0.asks || $0.count > 0 })
+        #expect(bus.posts.flatMap { $0 }.allSatisfy { !$0.news.isEmpty || $0.asks || $0.told.count > 0 })
     }
 
     @Test func `R-878: a state, an end and a join reach other servers though the store was away`() throws {

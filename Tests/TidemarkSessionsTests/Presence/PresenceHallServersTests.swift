@@ -90,6 +90,47 @@ import TidemarkWire
         #expect(second.states == ["39", "two"])
     }
 
+    @Test func `R-878: a member who came back while notices were lost is seen, and the one before is gone`() throws {
+        let world = SessionWorld()
+        let other = world.anotherServer()
+        let first = try present(world, 1, world.server)
+        try first.client.makeZone("notes")
+        let second = try present(world, 2, other)
+        let third = try present(world, 3, other)
+        try first.join("one")
+        try second.join("two")
+        try third.join("three")
+        world.scheduler.advance(by: .seconds(3))
+        other.faults.always(.notice, .disconnect)
+        second.client.disconnect()
+        let again = try present(world, 2, other)
+        try again.join("again")
+        world.scheduler.advance(by: .seconds(1))
+        #expect(first.states == ["one", "two", "three"])
+        other.faults.always(.notice, .none)
+        world.scheduler.advance(by: .seconds(8))
+        #expect(first.states == ["one", "again", "three"])
+    }
+
+    @Test func `R-878: a server that may have missed notices asks at once who is where`() throws {
+        let world = SessionWorld()
+        let other = world.anotherServer()
+        let first = try present(world, 1, world.server)
+        try first.client.makeZone("notes")
+        let second = try present(world, 2, other)
+        try first.join("one")
+        try second.join("two")
+        world.scheduler.advance(by: .milliseconds(6_500))
+        // A state has no number: nobody would notice that it was lost.
+        other.faults.always(.notice, .disconnect)
+        #expect(try second.publish("three") == nil)
+        world.scheduler.advance(by: .milliseconds(100))
+        other.faults.always(.notice, .none)
+        world.server.hub.noticesMissed()
+        world.scheduler.advance(by: .seconds(2))
+        #expect(first.states == ["one", "three"])
+    }
+
     @Test func `R-878: what two servers say of a place comes to rest`() {
         var (one, two) = (PresenceOthers(), PresenceOthers())
         let start = Duration.zero
