@@ -14,13 +14,26 @@ extension PresenceHall {
     /// Places that are looked at together.
     private static let placesPerRead = 20
 
-    private static func changesPlace(of database: DatabaseID) -> Int {
+    static func changesPlace(of database: DatabaseID) -> Int {
         Int(UInt64(bitPattern: database.rawValue) % 64)
     }
 
     /// Grows with each change of a database's shares and set of zones that was heard. Other databases may make it grow too.
     func changeCount(in database: DatabaseID) -> UInt64 {
         state.withLock { $0.changes[Self.changesPlace(of: database)] }
+    }
+
+    /// Changes of this database are to be heard until they are left as often.
+    func follow(_ database: DatabaseID) { changesBus?.follow([.database(database)]) }
+    func leave(_ database: DatabaseID) { changesBus?.leave([.database(database)]) }
+
+    /// Tells the bus in which databases nobody is present any more.
+    func tellBus() {
+        let databases = state.withLock { state in
+            defer { state.left = [] }
+            return state.left
+        }
+        if !databases.isEmpty { changesBus?.leave(databases.map { .database($0) }) }
     }
 
     /// Shares, or sets of zones, may have changed.
@@ -116,5 +129,6 @@ extension PresenceHall {
         }
         plan(place, by: hub)
         planNotice(place)
+        tellBus()
     }
 }

@@ -51,6 +51,7 @@ extension PresenceHall {
         }
         // What found no room, or came too early.
         for place in taken { planNotice(place) }
+        tellBus()
         return notices
     }
 }

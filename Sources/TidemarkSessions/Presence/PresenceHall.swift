@@ -76,6 +76,8 @@ final class PresenceHall: Sendable {
         var posts = WaitingPlaces()
         /// Said, and not posted: the store could not be reached.
         var unposted: [PresenceNotice] = []
+        /// The databases of places that have ended, once for each place. The bus is not yet told.
+        var left: [DatabaseID] = []
         /// This process, among all servers. Drawn when somebody is first present.
         var origin: UInt64 = 0
 
@@ -94,6 +96,7 @@ final class PresenceHall: Sendable {
             guard let room = rooms[place], room.seats.isEmpty, room.topic.noticeDueAt == nil else { return }
             rooms[place] = nil
             places[room.number] = nil
+            left.append(room.key.database)
         }
     }
 
@@ -102,6 +105,8 @@ final class PresenceHall: Sendable {
         let topic: UInt64
         let member: UInt64
         let members: [PresenceMember]
+        /// Whether nobody was there before.
+        let isFirst: Bool
     }
 
     /// Requests of one connection, and of one account.
@@ -113,12 +118,15 @@ final class PresenceHall: Sendable {
     let scheduler: any Scheduler
     /// By which other servers are told who is present. It must carry content, so it is the store's.
     let bus: any NoticeBus
+    /// By which this server hears of changes of zones and shares; nil: it hears of all.
+    let changesBus: (any NoticeBus)?
     let state = Mutex(State())
 
-    init(_ bounds: PresenceBounds, _ scheduler: any Scheduler, bus: any NoticeBus) {
+    init(_ bounds: PresenceBounds, _ scheduler: any Scheduler, bus: any NoticeBus, changesBus: (any NoticeBus)?) {
         self.bounds = bounds
         self.scheduler = scheduler
         self.bus = bus
+        self.changesBus = changesBus
     }
 
     // MARK: Requests
@@ -151,15 +159,19 @@ final class PresenceHall: Sendable {
             retryAfter: max(0.1, shortage.wait / .seconds(1)))
     }
 
+    /// - Parameter changeCount: ``changeCount(in:)`` before access was read.
+    /// - Returns: nil if access is to be read again.
     func join(
         _ session: Session, _ identity: Identity, place: PresencePlace, key: ZoneKey, isOwner: Bool,
-        state bytes: [UInt8]
-    ) throws(Refusal) -> Joined {
+        state bytes: [UInt8], changeCount: UInt64
+    ) throws(Refusal) -> Joined? {
         let hub = session.hub
         let (now, connection) = (hub.scheduler.now, Connection(session))
         let (newRoom, newMember) = (hub.scheduler.randomBits() | 1, hub.scheduler.randomBits() | 1)
         let newOrigin = hub.scheduler.randomBits() | 1
-        let result = state.withLock { state -> Result<Joined, Refusal> in
+        let result = state.withLock { state -> Result<Joined?, Refusal> in
+            // NB: under the lock. From the moment it is there, a change finds it.
+            guard state.changes[Self.changesPlace(of: key.database)] == changeCount else { return .success(nil) }
             if state.origin == 0 { state.origin = newOrigin }
             let room =
                 state.rooms[place] ?? Venue(place: place, key: key, number: newRoom, topic: PresenceTopic(bounds))
@@ -175,7 +187,8 @@ final class PresenceHall: Sendable {
             } catch {
                 return .failure(self.refusal(error))
             }
-            if state.rooms[place] == nil {
+            let isFirst = state.rooms[place] == nil
+            if isFirst {
                 state.rooms[place] = room
                 state.places[room.number] = place
             }
@@ -188,9 +201,11 @@ final class PresenceHall: Sendable {
                 state.counts[identity.account, default: 0] += 1
                 SessionMetrics.shared.present.add(1)
             }
-            return .success(Joined(topic: room.number, member: member.number, members: members))
+            return .success(
+                Joined(topic: room.number, member: member.number, members: members, isFirst: isFirst))
         }
-        let joined = try result.get()
+        guard let joined = try result.get() else { return nil }
+        if joined.isFirst { follow(key.database) }
         plan(place, by: hub)
         planNotice(place)
         say(place)
@@ -259,6 +274,7 @@ final class PresenceHall: Sendable {
         if let place {
             plan(place, by: session.hub)
             planNotice(place)
+            tellBus()
         }
     }
 
@@ -279,6 +295,7 @@ final class PresenceHall: Sendable {
             plan(place, by: session.hub)
             planNotice(place)
         }
+        if !places.isEmpty { tellBus() }
     }
 
     private func remove(_ members: [UInt64], from place: PresencePlace, _ state: inout State) {
@@ -408,6 +425,7 @@ final class PresenceHall: Sendable {
                 planNotice(place)
                 say(place)
             }
+            tellBus()
             for place in behind { tell(place, by: hub, catchesUp: true) }
             if goesOn { tick(by: hub) }
         }

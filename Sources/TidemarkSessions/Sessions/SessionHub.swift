@@ -49,7 +49,8 @@ package final class SessionHub: Sendable {
         self.settings = settings
         start = ServerStart(on: scheduler)
         let storeBus = settings.storeBus ?? StorageNoticeBus(service)
-        state = Mutex(State(presence: PresenceHall(settings.presence, scheduler, bus: storeBus)))
+        let presence = PresenceHall(settings.presence, scheduler, bus: storeBus, changesBus: settings.bus)
+        state = Mutex(State(presence: presence))
         bounds = SessionBounds(settings)
         gates = RequestGates(settings, scheduler)
         lanes = OwnerLanes(scheduler)

@@ -55,6 +55,38 @@ import TidemarkWire
         #expect(bus.posts.flatMap { $0 }.allSatisfy { !$0.news.isEmpty || $0.asks || $0.told.count > 0 })
     }
 
+    @Test func `R-876: a server hears of a database for as long as somebody is present in one of its zones`() throws {
+        let bus = CountingBus(.quickest)
+        let world = SessionWorld { $0.bus = bus }
+        let pair = try SharingPair(world)
+        let bob = PresenceClient(pair.bob, pair.zone)
+        // What its devices follow otherwise, and what the owner's do.
+        pair.alice.disconnect()
+        let before = bus.followed
+        try bob.join("one")
+        let new = Set(bus.followed.keys).subtracting(before.keys)
+        #expect(new.count == 1)
+        let owner = try #require(new.first)
+        // Again, and refused, is nothing more.
+        try bob.join("two")
+        var none = pair.zone
+        none.name = "none"
+        #expect(try PresenceClient(pair.bob, none).refusal() == .zoneNotFound)
+        #expect(bus.followed[owner] == 1)
+        try bob.leave()
+        world.scheduler.advance(by: .seconds(2))
+        #expect(bus.followed == before)
+        // The connection ends, or the member says nothing any more.
+        try bob.join("three")
+        #expect(bus.followed[owner] == 1)
+        world.scheduler.advance(by: .seconds(20))
+        #expect(bus.followed == before)
+        try bob.join("four")
+        pair.bob.disconnect()
+        world.scheduler.advance(by: .seconds(2))
+        #expect(bus.followed.isEmpty)
+    }
+
     @Test func `R-878: a state, an end and a join reach other servers though the store was away`() throws {
         let world = SessionWorld()
         let other = world.anotherServer()
@@ -81,13 +113,21 @@ import TidemarkWire
 /// A bus that brings nothing, and remembers each post.
 private final class CountingBus: NoticeBus {
     let pace: PostingPace
-    private let state = Mutex<(posts: [[PresenceNotice]], fails: Bool)>(([], false))
+    private struct State {
+        var posts: [[PresenceNotice]] = []
+        var followed: [BusTopic: Int] = [:]
+        var fails = false
+    }
+
+    private let state = Mutex(State())
 
     init(_ pace: PostingPace) {
         self.pace = pace
     }
 
     var posts: [[PresenceNotice]] { state.withLock { $0.posts } }
+    /// How often each topic was followed and not left.
+    var followed: [BusTopic: Int] { state.withLock { $0.followed } }
     func fails(_ fails: Bool) { state.withLock { $0.fails = fails } }
 
     var returnsOwn: Bool { true }
@@ -99,8 +139,22 @@ private final class CountingBus: NoticeBus {
         }
     }
 
-    func follow(_ topics: [BusTopic]) {}
-    func leave(_ topics: [BusTopic]) {}
+    func follow(_ topics: [BusTopic]) {
+        state.withLock { for topic in topics { $0.followed[topic, default: 0] += 1 } }
+    }
+
+    func leave(_ topics: [BusTopic]) {
+        state.withLock { state in
+            for topic in topics {
+                guard let count = state.followed[topic] else {
+                    Issue.record("\(topic) was left and not followed")
+                    continue
+                }
+                state.followed[topic] = count > 1 ? count - 1 : nil
+            }
+        }
+    }
+
     func start(
         onNotices: @escaping @Sendable ([ServerNotice]) -> Void, onGap: @escaping @Sendable () -> Void
     ) {}
