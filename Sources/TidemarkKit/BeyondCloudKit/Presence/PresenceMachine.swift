@@ -38,9 +38,6 @@ struct PresenceMachine {
     static let pace = Duration.milliseconds(150)
     /// How long who was there is shown without a connection. Then nobody is.
     static let patience = Duration.seconds(15)
-    /// News that come before the answer that says of which topic they are. With more, it joins again.
-    private static let earlyMax = 64
-
     private var state = State.idle
     /// The newest state.
     private var wanted: [UInt8] = []
@@ -49,7 +46,7 @@ struct PresenceMachine {
     private var isPublishing = false
     private(set) var member: UInt64 = 0
     private var members: [UInt64: WirePresenceMember] = [:]
-    private var early: [WirePresencePush] = []
+    private var early = EarlyPushes()
     /// Whether the connection changed while it joined: the answer may be of the one before.
     private var isJoinOld = false
     private var failures = 0
@@ -122,11 +119,10 @@ struct PresenceMachine {
         (failures, awaySince, member, lastPublish) = (0, nil, answer.member, now)
         life = max(.seconds(1), .milliseconds(Int64(answer.lifeMilliseconds)))
         members = Dictionary(answer.members.map { ($0.number, $0) }) { _, last in last }
-        let pushes = early
-        early = []
-        guard pushes.count < Self.earlyMax else { return join() }
+        guard let pushes = early.pushes(of: answer.topic) else { return join() }
+        early = EarlyPushes()
         var actions: [Action] = []
-        for push in pushes where push.topic == answer.topic && topic != nil {
+        for push in pushes where topic != nil {
             actions += take(push, now: now).filter { if case .show = $0 { false } else { true } }
         }
         guard topic != nil else { return actions }
@@ -138,7 +134,7 @@ struct PresenceMachine {
         guard error.isWorthAnotherTry || error.code == .serverResponseLost else { return fail(error) }
         defer { failures += 1 }
         state = .away
-        early = []
+        early = EarlyPushes()
         let wait = error.waitBeforeRetry(failures: failures, randomBits: randomBits)
         return look(at: now + min(wait, Self.patience), now: now)
     }
@@ -169,7 +165,7 @@ struct PresenceMachine {
         switch state {
         case .present(let topic): return push.topic == topic ? take(push, now: now) : []
         case .joining:
-            if early.count < Self.earlyMax { early.append(push) }
+            early.add(push)
             return []
         case .idle, .away, .ended: return []
         }
@@ -200,7 +196,7 @@ struct PresenceMachine {
     private var shown: [WirePresenceMember] { members.values.sorted { $0.number < $1.number } }
 
     private mutating func join() -> [Action] {
-        (state, isJoinOld, isChanged, early) = (.joining, false, false, [])
+        (state, isJoinOld, isChanged, early) = (.joining, false, false, EarlyPushes())
         return [.join(state: wanted)]
     }
 

@@ -141,6 +141,30 @@ import TidemarkWire
         #expect(texts(flooded.joined(answer(), now: .zero)) == ["join "])
     }
 
+    @Test func `R-879: however many news other zones have while it joins, it joins once`() {
+        var machine = PresenceMachine()
+        _ = machine.begin(now: .zero)
+        for number in 0..<600 { _ = machine.pushed(push(UInt64(10 + number % 3)), now: .zero) }
+        _ = machine.pushed(push(7, [member(2, "new")]), now: .zero)
+        #expect(texts(machine.joined(answer(), now: .zero)) == ["show me,new"])
+        #expect(machine.topic == 7)
+    }
+
+    @Test func `R-879: pushes that come early are bounded, and what was dropped is known`() {
+        var early = EarlyPushes()
+        for number in 0..<64 { early.add(push(7, [member(UInt64(number), "")])) }
+        #expect(early.pushes(of: 7)?.compactMap { $0.members.first?.number } == Array(0..<64))
+        #expect(early.pushes(of: 8)?.isEmpty == true)
+        early.add(push(7))
+        #expect(early.pushes(of: 7) == nil)
+        early.add(push(7))
+        #expect(early.pushes(of: 7) == nil && early.pushes(of: 8)?.isEmpty == true)
+        // More topics than a connection has: of none that is not there is it known that nothing was lost.
+        for topic in 100..<140 as Range<UInt64> { early.add(push(topic)) }
+        #expect(early.pushes(of: 100)?.count == 1)
+        #expect(early.pushes(of: 139) == nil && early.pushes(of: 8) == nil)
+    }
+
     @Test func `R-879: after a lost connection it joins anew with the newest state`() {
         var machine = present()
         _ = machine.pushed(push(7, [member(2, "two")]), now: .seconds(1))
