@@ -47,7 +47,7 @@ struct PresenceMachine {
     private(set) var member: UInt64 = 0
     private var members: [UInt64: WirePresenceMember] = [:]
     private var early = EarlyPushes()
-    /// Whether the connection changed while it joined: the answer may be of the one before.
+    /// Whether a connection was lost while it joined: the answer may be of that one.
     private var isJoinOld = false
     private var failures = 0
     private var life = Duration.seconds(15)
@@ -90,9 +90,8 @@ struct PresenceMachine {
     mutating func connected(now: Duration) -> [Action] {
         switch state {
         case .idle, .ended: return []
-        case .joining:
-            isJoinOld = true
-            return []
+        // The join waited for it, unless a connection was lost meanwhile.
+        case .joining: return []
         case .away, .present:
             if awaySince == nil { awaySince = now }
             return join() + look(at: (awaySince ?? now) + Self.patience, now: now)

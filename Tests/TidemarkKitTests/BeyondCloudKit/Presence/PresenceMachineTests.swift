@@ -191,6 +191,14 @@ import TidemarkWire
         #expect(machine.topic == 8)
     }
 
+    @Test func `R-879: a join that waits for the first connection is sent once`() {
+        var machine = PresenceMachine()
+        _ = machine.update(Array("a".utf8), now: .zero)
+        #expect(texts(machine.connected(now: .seconds(1))) == [])
+        #expect(texts(machine.joined(answer(), now: .seconds(2))) == ["show me"])
+        #expect(machine.topic == 7)
+    }
+
     @Test func `R-879: what passes is tried again, and what stays ends it`() {
         for code in [CKError.Code.networkUnavailable, .serviceUnavailable, .requestRateLimited, .zoneBusy] {
             var machine = PresenceMachine()
