@@ -10,7 +10,7 @@ internal import TidemarkWire
 /// | `joining` | a connection, or an end that passes | the answer |
 /// | `present` | the answer | the end of the connection or of the topic |
 /// | `away` | no connection, or a refusal that passes | a connection, or a timer |
-/// | `ended` | a refusal that stays, or the app leaves | – |
+/// | `ended` | a refusal that stays | – |
 ///
 /// A state is replaced and never queued: of many updates the newest is sent, at most each ``pace``. After each join the server has the
 /// newest one, because the join brings it.
@@ -19,7 +19,6 @@ struct PresenceMachine {
         case join(state: [UInt8])
         /// Nil: it only says that the device is still there.
         case publish(topic: UInt64, state: [UInt8]?)
-        case leave(topic: UInt64)
         case show([WirePresenceMember])
         case deliver(WirePresenceMessage)
         case wakeUp(after: Duration)
@@ -61,6 +60,8 @@ struct PresenceMachine {
     /// The topic in which it is present; nil: it is not.
     var topic: UInt64? { if case .present(let topic) = state { topic } else { nil } }
     var isEnded: Bool { state == .ended }
+    /// Whether somebody uses it.
+    var isUsed: Bool { state != .idle && state != .ended }
 
     // MARK: What the app wants
 
@@ -78,11 +79,8 @@ struct PresenceMachine {
         return state == .idle ? begin(now: now) : publishIfDue(now: now)
     }
 
-    /// The app is done.
-    mutating func leave() -> [Action] {
-        defer { (state, members) = (.ended, [:]) }
-        return topic.map { [.leave(topic: $0)] } ?? []
-    }
+    /// The app cannot use it.
+    mutating func end() { (state, members) = (.ended, [:]) }
 
     // MARK: What the connection says
 
@@ -200,7 +198,7 @@ struct PresenceMachine {
     }
 
     private mutating func fail(_ error: CKError) -> [Action] {
-        (state, members) = (.ended, [:])
+        end()
         return [.fail(error)]
     }
 

@@ -14,7 +14,6 @@ import TidemarkWire
         switch action {
         case .join(let state): return "join \(string(state))"
         case .publish(let topic, let state): return "publish \(topic) \(state.map(string) ?? "-")"
-        case .leave(let topic): return "leave \(topic)"
         case .show(let members): return "show \(members.map { string($0.state) }.joined(separator: ","))"
         case .deliver(let message): return "deliver \(string(message.content))"
         case .wakeUp: return nil
@@ -233,10 +232,11 @@ import TidemarkWire
         #expect(texts(machine.wokeUp(now: .milliseconds(1_500))) == ["publish 7 c"])
     }
 
-    @Test func `R-879: whoever leaves says so once, and nothing follows`() {
+    @Test func `R-879: after an end nothing follows`() {
         var machine = present()
-        #expect(texts(machine.leave()) == ["leave 7"])
-        #expect(texts(machine.leave()) == [])
+        #expect(machine.isUsed)
+        machine.end()
+        #expect(machine.isEnded && !machine.isUsed && machine.topic == nil)
         #expect(texts(machine.update([1], now: .zero)) == [])
         #expect(texts(machine.connected(now: .zero)) == [])
     }
