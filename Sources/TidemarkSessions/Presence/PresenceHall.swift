@@ -410,15 +410,14 @@ final class PresenceHall: Sendable {
             let now = hub.scheduler.now
             let (places, behind, goesOn) = state.withLock { state -> ([PresencePlace], [PresencePlace], Bool) in
                 var behind: [PresencePlace] = []
-                for place in state.rooms.keys {
-                    guard var topic = state.rooms[place]?.topic else { continue }
-                    let silent = topic.expire(now: now)
-                    state.rooms[place]?.topic = topic
+                let places = Array(state.rooms.keys)
+                for place in places {
+                    let silent = state.rooms[place]?.topic.expire(now: now) ?? []
                     remove(silent, from: place, &state)
                     if state.rooms[place]?.seats.values.contains(where: \.isBehind) == true { behind.append(place) }
                 }
                 state.isTicking = !state.rooms.isEmpty
-                return (Array(state.rooms.keys), behind, state.isTicking)
+                return (places, behind, state.isTicking)
             }
             for place in places {
                 plan(place, by: hub)
