@@ -76,9 +76,11 @@ public final class TidemarkPresence: Sendable {
             of: [TidemarkPresenceMember].self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(1))
         let (number, failure) = state.withLock { state in
             state.lastWatcher += 1
-            if state.failure == nil { state.memberWatchers[state.lastWatcher] = continuation }
-            // NB: under the lock, as in `show`. Outside, an older list could come after a newer one, and be the last.
-            if let shown = state.shown { continuation.yield(shown) }
+            if state.failure == nil {
+                state.memberWatchers[state.lastWatcher] = continuation
+                // NB: under the lock, as in `show`. Outside, an older list could come after a newer one, and be the last.
+                if let shown = state.shown { continuation.yield(shown) }
+            }
             return (state.lastWatcher, state.failure)
         }
         if let failure { continuation.finish(throwing: failure) }
