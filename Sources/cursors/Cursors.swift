@@ -49,7 +49,7 @@ struct Cursors: AsyncParsableCommand {
             }
             group.addTask { try await Self.move(name, presence, walk: walk) }
             // The keys end it, or the presence, which says why: somebody may have been removed from the share.
-            try await group.next()
+            _ = try await group.next()
             group.cancelAll()
         }
     }
