@@ -86,6 +86,7 @@ final class ServerLoop: Sendable {
         // NB: a server that notes no devices has no name. It answers no questions about them.
         let bus = PostgresNoticeBus(storage, server: configuration.devices?.server ?? "")
         settings.bus = configuration.sharedBus ?? bus
+        settings.storeBus = bus
         settings.createsContainers = configuration.createsContainers
         settings.requestBudget = budget
         settings.devices = configuration.devices

@@ -60,6 +60,11 @@ struct Board: Equatable, Sendable {
         cursors.map { "\(Self.shown($0.name)) \($0.column),\($0.row)" }.sorted().joined(separator: " | ")
     }
 
+    /// What a terminal shows. The link is below the board, because the screen is cleared each time.
+    func screen(link: String?) -> String {
+        "\u{1B}[H\u{1B}[2J" + picture + (link.map { "link: \($0)\n" } ?? "")
+    }
+
     /// Each cursor is the first letter of its name.
     var picture: String {
         var rows = [[Character]](

@@ -33,19 +33,29 @@ struct Cursors: AsyncParsableCommand {
     var walk: Int?
 
     func run() async throws {
-        let (database, zoneID) = try await open(CKContainer.default())
+        let (database, zoneID, link) = try await open(CKContainer.default())
         let presence = database.presence(in: zoneID)
         let terminal = Keyboard.take()
         defer { if let terminal { Keyboard.giveBack(terminal) } }
-        let screen = BoardScreen(isTerminal: terminal != nil)
-        let showing = Task {
-            for try await members in presence.members { await screen.show(members) }
-        }
-        let hearing = Task {
-            for try await message in presence.messages {
-                await screen.show(message: String(decoding: message.content, as: UTF8.self))
+        let screen = BoardScreen(isTerminal: terminal != nil, link: link)
+        try await withThrowingTaskGroup(of: Void.self) { [name, walk] group in
+            group.addTask {
+                for try await members in presence.members { await screen.show(members) }
             }
+            group.addTask {
+                for try await message in presence.messages {
+                    await screen.show(message: String(decoding: message.content, as: UTF8.self))
+                }
+            }
+            group.addTask { try await Self.move(name, presence, walk: walk) }
+            // The keys end it, or the presence, which says why: somebody may have been removed from the share.
+            _ = try await group.next()
+            group.cancelAll()
         }
+    }
+
+    /// Moves the cursor until there are no more keys.
+    private static func move(_ name: String, _ presence: TidemarkPresence, walk: Int?) async throws {
         var cursor = BoardCursor(name: name, column: 0, row: 0)
         func publish() throws { try presence.update(JSONEncoder().encode(cursor)) }
         try publish()
@@ -64,27 +74,22 @@ struct Cursors: AsyncParsableCommand {
                 try publish()
             }
         }
-        showing.cancel()
-        hearing.cancel()
-        // A presence that has ended says why.
-        if case .failure(let error) = await showing.result, !(error is CancellationError) { throw error }
     }
 
-    /// The board, which is made if it is not there.
-    private func open(_ container: CKContainer) async throws -> (CKDatabase, CKRecordZone.ID) {
+    /// The board, which is made if it is not there, and its link if it is shared here.
+    private func open(_ container: CKContainer) async throws -> (CKDatabase, CKRecordZone.ID, link: String?) {
         if let join {
             guard let url = URL(string: join) else { throw ValidationError("This is no link: \(join)") }
             let joined = try await container.accept(try await container.shareMetadata(for: url))
-            return (container.sharedCloudDatabase, joined.recordID.zoneID)
+            return (container.sharedCloudDatabase, joined.recordID.zoneID, nil)
         }
         let database = container.privateCloudDatabase
         let zoneID = CKRecordZone.ID(zoneName: zone)
         try await database.save(CKRecordZone(zoneID: zoneID))
-        if share {
-            let link = try await self.link(of: zoneID, in: database)
-            FileHandle.standardOutput.write(Data("link: \(link)\n".utf8))
-        }
-        return (database, zoneID)
+        guard share else { return (database, zoneID, nil) }
+        let link = try await self.link(of: zoneID, in: database)
+        FileHandle.standardOutput.write(Data("link: \(link)\n".utf8))
+        return (database, zoneID, link)
     }
 
     /// The link of the board, which is shared if it is not.
@@ -103,9 +108,10 @@ struct Cursors: AsyncParsableCommand {
 /// Draws the board anew with each change; without a terminal, it prints a line.
 private actor BoardScreen {
     private let isTerminal: Bool
+    private let link: String?
     private var board = Board()
 
-    init(isTerminal: Bool) { self.isTerminal = isTerminal }
+    init(isTerminal: Bool, link: String?) { (self.isTerminal, self.link) = (isTerminal, link) }
 
     func show(_ members: [TidemarkPresenceMember]) {
         let message = board.message
@@ -120,7 +126,7 @@ private actor BoardScreen {
     }
 
     private func draw(_ line: String) {
-        let text = isTerminal ? "\u{1B}[H\u{1B}[2J" + board.picture : line + "\n"
+        let text = isTerminal ? board.screen(link: link) : line + "\n"
         FileHandle.standardOutput.write(Data(text.utf8))
     }
 }

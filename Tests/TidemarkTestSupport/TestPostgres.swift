@@ -27,7 +27,11 @@ package enum TestPostgres {
             let server = try shared
             var statement = "CREATE DATABASE \(name)"
             if let template { statement += " TEMPLATE \(template) STRATEGY file_copy" }
-            if let memory, memory.hasRoom { statement += " TABLESPACE \(MemoryTablespace.name)" }
+            let count = inMemoryCount.load(ordering: .relaxed)
+            if let memory, memory.hasRoom(beside: count) {
+                statement += " TABLESPACE \(MemoryTablespace.name)"
+                inMemoryCount.add(1, ordering: .relaxed)
+            }
             try retryWhileInUse { () throws(PostgresError) in
                 try PostgresAdministration.execute([statement], url: server.databaseURL("postgres"))
             }
@@ -36,6 +40,8 @@ package enum TestPostgres {
     }
 
     private static let nextNumber = Atomic<Int>(0)
+    /// Changed on the queue alone.
+    private static let inMemoryCount = Atomic<Int>(0)
 
     /// One at a time: PostgreSQL copies a template only while nobody else is connected to it.
     private static let queue = DispatchQueue(label: "test-postgres")

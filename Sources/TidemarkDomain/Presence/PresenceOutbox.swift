@@ -21,7 +21,7 @@ struct PresenceOutbox: Sendable {
     /// Users with a line. The first is next.
     private var turns: [UserID] = []
     private var gone: [UInt64] = []
-    /// Members who were told and are not gone.
+    /// Members whom somebody was told of, and who are not gone.
     private var told: Set<UInt64> = []
     private var lastTaken: Duration?
 
@@ -39,8 +39,8 @@ struct PresenceOutbox: Sendable {
         return lastTaken.map { $0 + pace } ?? .zero
     }
 
-    /// How many members those have who have heard everything that was taken.
-    var heardCount: Int { told.count + gone.count }
+    /// The members that those know who have heard everything that was taken.
+    var heard: PresenceTally { PresenceTally(of: told.union(gone)) }
 
     func messageCount(of user: UserID) -> Int { lines[user]?.messages.count ?? 0 }
 
@@ -64,6 +64,9 @@ struct PresenceOutbox: Sendable {
         }
         if told.remove(member.number) != nil { gone.append(member.number) }
     }
+
+    /// Somebody was told of these members in another way, and must hear when one of them goes.
+    mutating func count(asTold numbers: some Sequence<UInt64>) { told.formUnion(numbers) }
 
     private mutating func line(of user: UserID, _ change: (inout Line) -> Void) {
         if lines[user] == nil { turns.append(user) }

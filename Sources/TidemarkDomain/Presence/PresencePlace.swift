@@ -55,6 +55,22 @@ package struct PresenceMessage: Hashable, Sendable {
     var byteCount: Int { 32 + userName.utf8.count + content.count }
 }
 
+/// Of which members a server has told others, so that these notice what was lost on the way.
+package struct PresenceTally: Hashable, Sendable {
+    package let count: Int
+    /// The XOR of their numbers, which are random.
+    package let digest: UInt64
+
+    package init(count: Int = 0, digest: UInt64 = 0) {
+        (self.count, self.digest) = (count, digest)
+    }
+
+    /// - Parameter numbers: each once.
+    package init(of numbers: some Collection<UInt64>) {
+        self.init(count: numbers.count, digest: numbers.reduce(0, ^))
+    }
+}
+
 /// What is told of a place at once.
 package struct PresenceNews: Hashable, Sendable {
     /// New ones, and those with another state.

@@ -60,8 +60,16 @@ package struct PresenceTopic: Sendable {
         var renewedAt: Duration
     }
 
+    /// Members of another server who found no room here, with their users.
+    private struct LeftOut {
+        var users: [UInt64: UserID] = [:]
+        var renewedAt: Duration
+    }
+
     private let bounds: PresenceBounds
     private var entries: [UInt64: Entry] = [:]
+    /// They are known, and not there. So they are told from members who were lost on the way.
+    private var leftOut: [Origin: LeftOut] = [:]
     private var counts: [UserID: Int] = [:]
     private var here: PresenceOutbox
     private var elsewhere: PresenceOutbox
@@ -99,12 +107,16 @@ package struct PresenceTopic: Sendable {
             guard old.member.state != member.state else { return }
             entries[member.number]?.member.state = member.state
         } else {
-            guard counts[member.user, default: 0] < bounds.membersPerUserMax else { throw .tooManyOfUser }
-            guard entries.count < bounds.membersMax else { throw .full }
+            if let refusal = self.refusal(of: member.user) { throw refusal }
             entries[member.number] = Entry(origin: origin, member: member, renewedAt: now)
             counts[member.user, default: 0] += 1
         }
         changed(member, of: origin)
+    }
+
+    private func refusal(of user: UserID) -> JoinRefusal? {
+        if counts[user, default: 0] >= bounds.membersPerUserMax { return .tooManyOfUser }
+        return entries.count < bounds.membersMax ? nil : .full
     }
 
     /// A member of this server publishes, or says that it is still there.
@@ -144,9 +156,13 @@ package struct PresenceTopic: Sendable {
     ///
     /// - Returns: those of this server among them.
     package mutating func expire(now: Duration) -> [UInt64] {
-        let silent = entries.filter { $0.value.renewedAt + bounds.life <= now }.keys.sorted()
+        // Each second, for each place: nearly always there is nobody.
+        let earliest = now - bounds.life
+        if leftOut.isEmpty, entries.values.allSatisfy({ $0.renewedAt > earliest }) { return [] }
+        let silent = entries.filter { $0.value.renewedAt <= earliest }.keys.sorted()
         let own = silent.filter { entries[$0]?.origin == nil }
         for number in silent { leave(number) }
+        leftOut = leftOut.filter { $0.value.renewedAt > earliest }
         return own
     }
 
@@ -175,6 +191,13 @@ package struct PresenceTopic: Sendable {
         here.take(entries.mapValues(\.member), now: now)
     }
 
+    /// All who are there, for a device that is told of all at once. From now on the devices here hear when one of them goes, also of
+    /// those whom no news has named yet.
+    package mutating func tellAll() -> [PresenceMember] {
+        here.count(asTold: entries.keys)
+        return members
+    }
+
     // MARK: Other servers
 
     /// When other servers are to be told; nil: there is nothing to tell.
@@ -185,16 +208,22 @@ package struct PresenceTopic: Sendable {
         elsewhere.take(entries.filter { $0.value.origin == nil }.mapValues(\.member), now: now)
     }
 
-    /// How many of our members those servers have that have heard every notice.
-    package var noticedCount: Int { elsewhere.heardCount }
+    /// Our members that those servers know that have heard every notice.
+    package var noticed: PresenceTally { elsewhere.heard }
 
-    /// Another server says how many members it has told. If we have more, the end of one was lost: all of them go, to be told anew.
+    /// Another server says which members it has told. If we know others, and no fewer, the end of one was lost: all of them go, to be
+    /// told anew.
     ///
-    /// - Returns: whether it must tell them again.
-    package mutating func compare(_ count: Int, of origin: Origin) -> Bool {
-        let known = entries.values.filter { $0.origin == origin }.map(\.member.number)
-        if known.count > count { for number in known { leave(number) } }
-        return known.count != count
+    /// - Returns: whether it must tell them again. Not because of those who still find no room: they would find none again.
+    package mutating func compare(_ told: PresenceTally, of origin: Origin) -> Bool {
+        let there = entries.values.filter { $0.origin == origin }.map(\.member.number)
+        let out = leftOut[origin]?.users ?? [:]
+        let known = PresenceTally(of: there + out.keys)
+        if known != told, known.count >= told.count {
+            for number in there { leave(number) }
+            leftOut[origin] = nil
+        }
+        return known != told || out.values.contains { refusal(of: $0) == nil }
     }
 
     /// Another server has members of this place, and knows none of ours: all are told.
@@ -209,20 +238,40 @@ package struct PresenceTopic: Sendable {
     package mutating func endsElsewhere() {
         isToldElsewhere = false
         elsewhere.forget()
+        leftOut = [:]
     }
 
     /// Another server tells of its members. What does not fit the bounds is left out.
     package mutating func heard(_ news: PresenceNews, from origin: Origin, now: Duration) {
-        for number in news.gone where entries[number]?.origin == origin { leave(number) }
-        for member in news.members { try? join(member, from: origin, now: now) }
+        for number in news.gone {
+            leftOut[origin]?.users[number] = nil
+            if entries[number]?.origin == origin { leave(number) }
+        }
+        for member in news.members {
+            do throws(JoinRefusal) {
+                try join(member, from: origin, now: now)
+                leftOut[origin]?.users[member.number] = nil
+            } catch {
+                leaveOut(member, of: origin, now: now)
+            }
+        }
         for message in news.messages where here.messageCount(of: message.user) < bounds.messagesPerUserMax {
             here.add(message)
         }
         renewed(origin, now: now)
     }
 
+    private mutating func leaveOut(_ member: PresenceMember, of origin: Origin, now: Duration) {
+        var out = leftOut[origin] ?? LeftOut(renewedAt: now)
+        // No server has more.
+        guard out.users.count < bounds.membersMax else { return }
+        out.users[member.number] = member.user
+        leftOut[origin] = out
+    }
+
     /// Another server says that its members are still there.
     package mutating func renewed(_ origin: Origin, now: Duration) {
+        leftOut[origin]?.renewedAt = now
         for number in entries.keys where entries[number]?.origin == origin { entries[number]?.renewedAt = now }
     }
 }

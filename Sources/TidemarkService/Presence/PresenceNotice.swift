@@ -10,20 +10,21 @@ package struct PresenceNotice: Sendable, Hashable {
     package let origin: UInt64
     /// Whether the server has members there since a moment ago, and wants to know those of others.
     package let asks: Bool
-    /// How many members it has told.
-    package let count: Int
+    /// The members that it has told.
+    package let told: PresenceTally
     /// Empty: the server only says that its members are still there.
     package let news: PresenceNews
 
     package init(
-        database: DatabaseID, place: PresencePlace, origin: UInt64, asks: Bool = false, count: Int = 0,
+        database: DatabaseID, place: PresencePlace, origin: UInt64, asks: Bool = false,
+        told: PresenceTally = PresenceTally(),
         news: PresenceNews = PresenceNews()
     ) {
         self.database = database
         self.place = place
         self.origin = origin
         self.asks = asks
-        self.count = count
+        self.told = told
         self.news = news
     }
 }

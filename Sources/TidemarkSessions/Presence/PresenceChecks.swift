@@ -2,28 +2,17 @@
 
 internal import TidemarkDomain
 
-/// Which places are to be looked at because somebody may have lost access: each once, however many notices came. A pure value.
+/// Which places are to be looked at because somebody may have lost access: each once, however many notices came, and each in its turn.
+/// A pure value.
 struct PresenceChecks {
-    private var waiting: Set<PresencePlace> = []
-    private var isLooking = false
+    private var waiting = WaitingPlaces()
     private var lastSweep: Duration?
 
     /// - Returns: whether the caller must look, until ``take(_:)`` returns nothing.
-    mutating func add(_ places: [PresencePlace]) -> Bool {
-        waiting.formUnion(places)
-        guard !waiting.isEmpty, !isLooking else { return false }
-        isLooking = true
-        return true
-    }
+    mutating func add(_ places: [(place: PresencePlace, database: DatabaseID)]) -> Bool { waiting.add(places) }
 
     /// The next ones. Nothing: the look is over.
-    mutating func take(_ countMax: Int) -> [PresencePlace] {
-        let sorted = waiting.sorted { ($0.zone, $0.share?.rawValue ?? 0) < ($1.zone, $1.share?.rawValue ?? 0) }
-        let taken = Array(sorted.prefix(countMax))
-        waiting.subtract(taken)
-        if taken.isEmpty { isLooking = false }
-        return taken
-    }
+    mutating func take(_ countMax: Int) -> [PresencePlace] { waiting.take(countMax) }
 
     /// Whether a sweep begins. Hubs of one process sweep at the same time, and one is enough.
     mutating func sweeps(at now: Duration, each interval: Duration) -> Bool {

@@ -14,13 +14,26 @@ extension PresenceHall {
     /// Places that are looked at together.
     private static let placesPerRead = 20
 
-    private static func changesPlace(of database: DatabaseID) -> Int {
+    static func changesPlace(of database: DatabaseID) -> Int {
         Int(UInt64(bitPattern: database.rawValue) % 64)
     }
 
     /// Grows with each change of a database's shares and set of zones that was heard. Other databases may make it grow too.
     func changeCount(in database: DatabaseID) -> UInt64 {
         state.withLock { $0.changes[Self.changesPlace(of: database)] }
+    }
+
+    /// Changes of this database are to be heard until they are left as often.
+    func follow(_ database: DatabaseID) { changesBus?.follow([.database(database)]) }
+    func leave(_ database: DatabaseID) { changesBus?.leave([.database(database)]) }
+
+    /// Tells the bus in which databases nobody is present any more.
+    func tellBus() {
+        let databases = state.withLock { state in
+            defer { state.left = [] }
+            return state.left
+        }
+        if !databases.isEmpty { changesBus?.leave(databases.map { .database($0) }) }
     }
 
     /// Shares, or sets of zones, may have changed.
@@ -35,7 +48,7 @@ extension PresenceHall {
                     $0.database == room.key.database && ($0.zoneName.isEmpty || $0.zoneName == room.key.name)
                 }
             }
-            return state.checks.add(places.map(\.place))
+            return state.checks.add(places.map { ($0.place, $0.key.database) })
         }
         if mustLook { look(by: hub) }
     }
@@ -49,7 +62,7 @@ extension PresenceHall {
             guard !state.rooms.isEmpty else { return false }
             guard state.checks.sweeps(at: now, each: hub.settings.sweepInterval) || atOnce else { return false }
             let shared = state.rooms.values.filter { $0.seats.values.contains { !$0.isOwner } }
-            return state.checks.add(shared.map(\.place))
+            return state.checks.add(shared.map { ($0.place, $0.key.database) })
         }
         if mustLook { await lookNow(by: hub) }
     }
@@ -115,6 +128,7 @@ extension PresenceHall {
             target.scheduler.run { target.session(numbered: session)?.presenceEnded(message) }
         }
         plan(place, by: hub)
-        planNotice(place, by: hub)
+        planNotice(place)
+        tellBus()
     }
 }

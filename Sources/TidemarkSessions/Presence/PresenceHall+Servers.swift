@@ -22,10 +22,13 @@ struct PresenceOthers {
     /// How often a server says that it is here while others are, and while nobody else seems to be.
     private static let pace = Duration.seconds(5)
     private static let quietPace = Duration.seconds(15)
+    /// Nothing is said more often, whatever is heard: two servers would answer each other without an end.
+    private static let shortest = Duration.seconds(1)
 
     /// When each was last heard.
     private var heard: [UInt64: Duration] = [:]
     private var saidAt: Duration?
+    private var askedAt: Duration?
     private var mustSay = false
     /// Whether members of others are not known here.
     private var mustAsk = false
@@ -40,21 +43,34 @@ struct PresenceOthers {
         return isNew || asks
     }
 
-    /// Some of their members are not known here.
-    mutating func misses() { mustAsk = true }
+    /// Some of their members are not known here. An answer takes seconds, so nobody asks again meanwhile.
+    mutating func misses(now: Duration) {
+        if let askedAt, now - askedAt < Self.pace { return }
+        mustAsk = true
+    }
+
+    /// Anything may have been lost.
+    mutating func missesAll() { mustAsk = true }
 
     /// Forgets those who have been silent for as long as a state lives.
     mutating func forget(life: Duration, now: Duration) {
         heard = heard.filter { $0.value + life > now }
     }
 
+    /// Whether there is something to say now. What is urgent and came too early is said later.
+    func isDue(now: Duration) -> Bool {
+        let pace = mustSay || mustAsk ? Self.shortest : heard.isEmpty ? Self.quietPace : Self.pace
+        return saidAt.map { now - $0 >= pace } ?? true
+    }
+
     /// What is said now. It counts as said.
     mutating func say(now: Duration) -> Say {
-        let pace = heard.isEmpty ? Self.quietPace : Self.pace
-        if let saidAt, !mustSay, !mustAsk, now - saidAt < pace { return .nothing }
-        defer { (saidAt, mustSay, mustAsk) = (now, false, false) }
+        guard isDue(now: now) else { return .nothing }
         // Who seems to be alone asks again: the first question may have been lost.
-        return heard.isEmpty || mustAsk ? .ask : .here
+        let asks = heard.isEmpty || mustAsk
+        (saidAt, mustSay, mustAsk) = (now, false, false)
+        if asks { askedAt = now }
+        return asks ? .ask : .here
     }
 }
 
@@ -68,8 +84,8 @@ extension PresenceHall {
                 guard var room = state.rooms[notice.place] else { continue }
                 if room.others.hears(notice.origin, asks: notice.asks, now: now) { room.topic.beginsElsewhere() }
                 room.topic.heard(notice.news, from: notice.origin, now: now)
-                if notice.news.isEmpty, !notice.asks, room.topic.compare(notice.count, of: notice.origin) {
-                    room.others.misses()
+                if notice.news.isEmpty, !notice.asks, room.topic.compare(notice.told, of: notice.origin) {
+                    room.others.misses(now: now)
                 }
                 state.rooms[notice.place] = room
                 places.append(notice.place)
@@ -78,57 +94,52 @@ extension PresenceHall {
         }
         for place in places {
             plan(place, by: hub)
-            planNotice(place, by: hub)
-            say(place, by: hub)
+            planNotice(place)
+            say(place)
         }
+    }
+
+    /// Notices may have been lost: asks who else is in each place.
+    func noticesMissed() {
+        let places = state.withLock { state in
+            for place in state.rooms.keys { state.rooms[place]?.others.missesAll() }
+            return state.rooms.values.map(\.place)
+        }
+        for place in places { say(place) }
     }
 
     /// Says that this server has members in a place, if it is time for it.
-    func say(_ place: PresencePlace, by hub: SessionHub) {
-        let now = hub.scheduler.now
-        let notice = state.withLock { state -> PresenceNotice? in
-            guard var room = state.rooms[place], !room.seats.isEmpty else { return nil }
+    func say(_ place: PresencePlace) {
+        let now = scheduler.now
+        let isDue = state.withLock { state -> Bool in
+            guard var room = state.rooms[place], !room.seats.isEmpty else { return false }
             room.others.forget(life: bounds.life, now: now)
             if room.others.isEmpty, room.topic.isToldElsewhere { room.topic.endsElsewhere() }
-            let say = room.others.say(now: now)
             state.rooms[place] = room
-            guard say != .nothing else { return nil }
-            return PresenceNotice(
-                database: room.key.database, place: place, origin: state.origin, asks: say == .ask,
-                count: room.topic.noticedCount)
+            return room.others.isDue(now: now)
         }
-        if let notice { post(notice, by: hub) }
+        if isDue { post(place) }
     }
 
     /// Schedules the next notice of a place, if there is something to tell to other servers.
-    func planNotice(_ place: PresencePlace, by hub: SessionHub) {
-        let now = hub.scheduler.now
-        let delay = state.withLock { state -> Duration? in
+    func planNotice(_ place: PresencePlace) {
+        let now = scheduler.now
+        let planned = state.withLock { state -> (delay: Duration, room: UInt64)? in
             guard let room = state.rooms[place], !room.isNoticePlanned, let dueAt = room.topic.noticeDueAt else {
                 return nil
             }
             state.rooms[place]?.isNoticePlanned = true
-            return max(.zero, dueAt - now)
+            return (max(.zero, dueAt - now), room.number)
         }
-        guard let delay else { return }
-        _ = hub.scheduler.schedule(after: delay) { [weak self, weak hub] in
-            guard let self, let hub else { return }
-            let now = hub.scheduler.now
-            let notice = state.withLock { state -> PresenceNotice? in
-                guard var room = state.rooms[place] else { return nil }
-                room.isNoticePlanned = false
-                let news = room.topic.takeNotice(now: now)
-                state.rooms[place] = room
-                state.tidy(place)
-                guard !news.isEmpty else { return nil }
-                return PresenceNotice(database: room.key.database, place: place, origin: state.origin, news: news)
+        guard let (delay, number) = planned else { return }
+        _ = scheduler.schedule(after: delay) { [weak self] in
+            guard let self else { return }
+            let isThere = state.withLock { state in
+                guard state.rooms[place]?.number == number else { return false }
+                state.rooms[place]?.isNoticePlanned = false
+                return true
             }
-            if let notice { post(notice, by: hub) }
-            planNotice(place, by: hub)
+            if isThere { post(place) }
         }
-    }
-
-    private func post(_ notice: PresenceNotice, by hub: SessionHub) {
-        hub.scheduler.run { [hub] in _ = await hub.service.post([.presence(notice)]) }
     }
 }

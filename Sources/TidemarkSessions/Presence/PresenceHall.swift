@@ -4,6 +4,7 @@ internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkScheduling
+internal import TidemarkService
 internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
@@ -71,6 +72,12 @@ final class PresenceHall: Sendable {
         var changes = [UInt64](repeating: 0, count: 64)
         var isTicking = false
         var checks = PresenceChecks()
+        /// Places with something to say to other servers.
+        var posts = WaitingPlaces()
+        /// Said, and not posted: the store could not be reached.
+        var unposted: [PresenceNotice] = []
+        /// The databases of places that have ended, once for each place. The bus is not yet told.
+        var left: [DatabaseID] = []
         /// This process, among all servers. Drawn when somebody is first present.
         var origin: UInt64 = 0
 
@@ -89,6 +96,7 @@ final class PresenceHall: Sendable {
             guard let room = rooms[place], room.seats.isEmpty, room.topic.noticeDueAt == nil else { return }
             rooms[place] = nil
             places[room.number] = nil
+            left.append(room.key.database)
         }
     }
 
@@ -97,6 +105,8 @@ final class PresenceHall: Sendable {
         let topic: UInt64
         let member: UInt64
         let members: [PresenceMember]
+        /// Whether nobody was there before.
+        let isFirst: Bool
     }
 
     /// Requests of one connection, and of one account.
@@ -104,10 +114,19 @@ final class PresenceHall: Sendable {
     static let accountRate = TokenBucket.Rate(perSecond: 100, burst: 200)
 
     let bounds: PresenceBounds
+    /// Of the hub that speaks for all of them.
+    let scheduler: any Scheduler
+    /// By which other servers are told who is present. It must carry content, so it is the store's.
+    let bus: any NoticeBus
+    /// By which this server hears of changes of zones and shares; nil: it hears of all.
+    let changesBus: (any NoticeBus)?
     let state = Mutex(State())
 
-    init(_ bounds: PresenceBounds) {
+    init(_ bounds: PresenceBounds, _ scheduler: any Scheduler, bus: any NoticeBus, changesBus: (any NoticeBus)?) {
         self.bounds = bounds
+        self.scheduler = scheduler
+        self.bus = bus
+        self.changesBus = changesBus
     }
 
     // MARK: Requests
@@ -140,15 +159,19 @@ final class PresenceHall: Sendable {
             retryAfter: max(0.1, shortage.wait / .seconds(1)))
     }
 
+    /// - Parameter changeCount: ``changeCount(in:)`` before access was read.
+    /// - Returns: nil if access is to be read again.
     func join(
         _ session: Session, _ identity: Identity, place: PresencePlace, key: ZoneKey, isOwner: Bool,
-        state bytes: [UInt8]
-    ) throws(Refusal) -> Joined {
+        state bytes: [UInt8], changeCount: UInt64
+    ) throws(Refusal) -> Joined? {
         let hub = session.hub
         let (now, connection) = (hub.scheduler.now, Connection(session))
         let (newRoom, newMember) = (hub.scheduler.randomBits() | 1, hub.scheduler.randomBits() | 1)
         let newOrigin = hub.scheduler.randomBits() | 1
-        let result = state.withLock { state -> Result<Joined, Refusal> in
+        let result = state.withLock { state -> Result<Joined?, Refusal> in
+            // NB: under the lock. From the moment it is there, a change finds it.
+            guard state.changes[Self.changesPlace(of: key.database)] == changeCount else { return .success(nil) }
             if state.origin == 0 { state.origin = newOrigin }
             let room =
                 state.rooms[place] ?? Venue(place: place, key: key, number: newRoom, topic: PresenceTopic(bounds))
@@ -164,10 +187,12 @@ final class PresenceHall: Sendable {
             } catch {
                 return .failure(self.refusal(error))
             }
-            if state.rooms[place] == nil {
+            let isFirst = state.rooms[place] == nil
+            if isFirst {
                 state.rooms[place] = room
                 state.places[room.number] = place
             }
+            let members = topic.tellAll()
             state.rooms[place]?.topic = topic
             if known == nil {
                 state.rooms[place]?.seats[member.number] = Seat(
@@ -176,12 +201,14 @@ final class PresenceHall: Sendable {
                 state.counts[identity.account, default: 0] += 1
                 SessionMetrics.shared.present.add(1)
             }
-            return .success(Joined(topic: room.number, member: member.number, members: topic.members))
+            return .success(
+                Joined(topic: room.number, member: member.number, members: members, isFirst: isFirst))
         }
-        let joined = try result.get()
+        guard let joined = try result.get() else { return nil }
+        if joined.isFirst { follow(key.database) }
         plan(place, by: hub)
-        planNotice(place, by: hub)
-        say(place, by: hub)
+        planNotice(place)
+        say(place)
         tickLater(by: hub)
         return joined
     }
@@ -226,7 +253,7 @@ final class PresenceHall: Sendable {
         switch result {
         case .success(let place):
             plan(place, by: session.hub)
-            planNotice(place, by: session.hub)
+            planNotice(place)
         case .failure(.notThere):
             throw Refusal(.requestInvalid, "This connection is not present in that topic. Join it again.")
         case .failure(.tooManyMessages):
@@ -246,7 +273,8 @@ final class PresenceHall: Sendable {
         }
         if let place {
             plan(place, by: session.hub)
-            planNotice(place, by: session.hub)
+            planNotice(place)
+            tellBus()
         }
     }
 
@@ -265,8 +293,9 @@ final class PresenceHall: Sendable {
         }
         for place in places {
             plan(place, by: session.hub)
-            planNotice(place, by: session.hub)
+            planNotice(place)
         }
+        if !places.isEmpty { tellBus() }
     }
 
     private func remove(_ members: [UInt64], from place: PresencePlace, _ state: inout State) {
@@ -282,18 +311,23 @@ final class PresenceHall: Sendable {
     /// Schedules the next push of a place, if there is something to tell.
     func plan(_ place: PresencePlace, by hub: SessionHub) {
         let now = hub.scheduler.now
-        let delay = state.withLock { state -> Duration? in
+        let planned = state.withLock { state -> (delay: Duration, room: UInt64)? in
             guard let room = state.rooms[place], !room.isPlanned, room.sendingCount == 0,
                 let dueAt = room.topic.dueAt
             else { return nil }
             state.rooms[place]?.isPlanned = true
-            return max(.zero, dueAt - now)
+            return (max(.zero, dueAt - now), room.number)
         }
-        guard let delay else { return }
+        guard let (delay, number) = planned else { return }
         _ = hub.scheduler.schedule(after: delay) { [weak self, weak hub] in
             guard let self, let hub else { return }
-            state.withLock { $0.rooms[place]?.isPlanned = false }
-            tell(place, by: hub)
+            let isThere = state.withLock { state in
+                // The place may have ended meanwhile, and begun again.
+                guard state.rooms[place]?.number == number else { return false }
+                state.rooms[place]?.isPlanned = false
+                return true
+            }
+            if isThere { tell(place, by: hub) }
         }
     }
 
@@ -309,12 +343,12 @@ final class PresenceHall: Sendable {
             let (behind, others) = (room.seats.filter(\.value.isBehind), room.seats.filter { !$0.value.isBehind })
             if !news.isEmpty, !others.isEmpty {
                 let message = SharedMessage(ServerMessage.presence(WirePresencePush(news, of: room.number)))
-                deliveries += self.deliveries(of: message, to: others, in: place)
+                deliveries += self.deliveries(of: message, to: others, in: room)
             }
             if catchesUp, !behind.isEmpty {
-                let push = WirePresencePush(all: room.topic.members, of: room.number)
+                let push = WirePresencePush(all: room.topic.tellAll(), of: room.number)
                 for number in behind.keys { room.seats[number]?.isBehind = false }
-                deliveries += self.deliveries(of: SharedMessage(ServerMessage.presence(push)), to: behind, in: place)
+                deliveries += self.deliveries(of: SharedMessage(ServerMessage.presence(push)), to: behind, in: room)
             }
             room.sendingCount = deliveries.count
             state.rooms[place] = room
@@ -331,8 +365,9 @@ final class PresenceHall: Sendable {
     }
 
     private func deliveries(
-        of message: SharedMessage, to seats: [UInt64: Seat], in place: PresencePlace
+        of message: SharedMessage, to seats: [UInt64: Seat], in room: Venue
     ) -> [(SessionHub, PresenceDelivery)] {
+        let (place, number) = (room.place, room.number)
         var byHub: [ObjectIdentifier: (hub: SessionHub, sessions: [(session: UInt64, member: UInt64)])] = [:]
         for (member, seat) in seats {
             guard let hub = seat.hub else { continue }
@@ -345,6 +380,8 @@ final class PresenceHall: Sendable {
                 PresenceDelivery(message: message, sessions: sessions) { [weak self, weak hub] behind in
                     guard let self, let hub else { return }
                     state.withLock { state in
+                        // NB: the place may have ended meanwhile, and begun again. Then nobody there waits for this push.
+                        guard state.rooms[place]?.number == number else { return }
                         state.rooms[place]?.sendingCount -= 1
                         for member in behind { state.rooms[place]?.seats[member]?.isBehind = true }
                     }
@@ -373,21 +410,21 @@ final class PresenceHall: Sendable {
             let now = hub.scheduler.now
             let (places, behind, goesOn) = state.withLock { state -> ([PresencePlace], [PresencePlace], Bool) in
                 var behind: [PresencePlace] = []
-                for place in state.rooms.keys {
-                    guard var topic = state.rooms[place]?.topic else { continue }
-                    let silent = topic.expire(now: now)
-                    state.rooms[place]?.topic = topic
+                let places = Array(state.rooms.keys)
+                for place in places {
+                    let silent = state.rooms[place]?.topic.expire(now: now) ?? []
                     remove(silent, from: place, &state)
                     if state.rooms[place]?.seats.values.contains(where: \.isBehind) == true { behind.append(place) }
                 }
                 state.isTicking = !state.rooms.isEmpty
-                return (Array(state.rooms.keys), behind, state.isTicking)
+                return (places, behind, state.isTicking)
             }
             for place in places {
                 plan(place, by: hub)
-                planNotice(place, by: hub)
-                say(place, by: hub)
+                planNotice(place)
+                say(place)
             }
+            tellBus()
             for place in behind { tell(place, by: hub, catchesUp: true) }
             if goesOn { tick(by: hub) }
         }

@@ -19,10 +19,7 @@ extension RequestRouter {
         guard key.name != ZoneName.default else {
             throw Refusal(.requestInvalid, "The default zone has no presence. Use a custom zone.")
         }
-        let place = try await presencePlace(of: key, request.share, by: viewpoint.access, hall)
-        let joined = try hall.join(
-            session, identity, place: place, key: key, isOwner: viewpoint.access.scope == .private,
-            state: request.state)
+        let joined = try await join(request, key, by: viewpoint.access, session, identity)
         var answer = WireJoinPresenceAnswer()
         answer.topic = joined.topic
         answer.member = joined.member
@@ -31,20 +28,27 @@ extension RequestRouter {
         return ServerMessage.answer(context.id, .joinPresence(answer))
     }
 
-    /// The place, as of a moment after which no change of its shares was heard.
-    private func presencePlace(
-        of key: ZoneKey, _ share: String, by access: RecordAccess, _ hall: PresenceHall
-    ) async throws(Refusal) -> PresencePlace {
+    /// Joins, unless a change of the zone's shares was heard since access was read. Then it is read again.
+    private func join(
+        _ request: WireJoinPresence, _ key: ZoneKey, by access: RecordAccess, _ session: Session, _ identity: Identity
+    ) async throws(Refusal) -> PresenceHall.Joined {
+        let hall = session.hub.presence
+        // First: what changes after access was read is heard, or found by the sweep.
+        hall.follow(key.database)
+        defer { hall.leave(key.database) }
         for _ in 0..<4 {
-            let before = hall.changeCount(in: key.database)
-            let found = await service.presencePlace(of: key, share: share, by: access)
+            let changeCount = hall.changeCount(in: key.database)
+            let found = await service.presencePlace(of: key, share: request.share, by: access)
             if case .failure(.feedUnavailable) = found {
                 throw Refusal(
                     .requestInvalid,
                     "Only parts of this zone are shared with you. Name the share of the part to be present in.")
             }
             let place = try found.orRefusal()
-            if hall.changeCount(in: key.database) == before { return place }
+            let joined = try hall.join(
+                session, identity, place: place, key: key, isOwner: access.scope == .private, state: request.state,
+                changeCount: changeCount)
+            if let joined { return joined }
         }
         throw Refusal(.zoneBusy)
     }

@@ -48,7 +48,9 @@ package final class SessionHub: Sendable {
         self.scheduler = scheduler
         self.settings = settings
         start = ServerStart(on: scheduler)
-        state = Mutex(State(presence: PresenceHall(settings.presence)))
+        let storeBus = settings.storeBus ?? StorageNoticeBus(service)
+        let presence = PresenceHall(settings.presence, scheduler, bus: storeBus, changesBus: settings.bus)
+        state = Mutex(State(presence: presence))
         bounds = SessionBounds(settings)
         gates = RequestGates(settings, scheduler)
         lanes = OwnerLanes(scheduler)
@@ -167,6 +169,7 @@ package final class SessionHub: Sendable {
     /// Notices may have been lost (the listener was disconnected): compares everything with the store now.
     package func noticesMissed() {
         poster.forgetEchoes()
+        presence.noticesMissed()
         scheduler.run { [self] in await lookAtEverything() }
         siblings.each { await $0.lookAtEverything() }
     }

@@ -111,6 +111,8 @@ package struct SessionSettings: Sendable {
     package var pushPatience: Duration = .seconds(10)
     /// How this server tells others of changed zones. Nil: by the store (``StorageNoticeBus``).
     package var bus: (any NoticeBus)?
+    /// How this server tells others who is present, which no other bus may carry. Nil: by the store too.
+    package var storeBus: (any NoticeBus)?
     /// How long notices to other servers are gathered before they are posted together.
     package var noticeDelay: Duration = .milliseconds(2)
     /// How often the server checks whether the credentials of open connections are still valid, to make up for lost hints. A

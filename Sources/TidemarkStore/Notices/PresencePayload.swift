@@ -6,7 +6,7 @@ internal import TidemarkService
 
 /// A notice of presence as a line of ``NoticePayload``:
 ///
-///     p <database> <zone> <share, or 0> <server> <1 if it asks, or 0> <members told> [<item> …]
+///     p <database> <zone> <share, or 0> <server> <1 if it asks, or 0> <members told> <XOR of their numbers> [<item> …]
 ///
 /// An item is one of these, with spaces between values. Numbers of members, texts and states are hexadecimal digits.
 ///
@@ -15,13 +15,13 @@ internal import TidemarkService
 ///     g <member that is gone>
 enum PresencePayload {
     /// The first values of the line, before the items.
-    private static let headCount = 7
+    private static let headCount = 8
 
     static func line(_ notice: PresenceNotice) -> String {
         var parts = [
             "p", "\(notice.database.rawValue)", "\(notice.place.zone.rawValue)",
             "\(notice.place.share?.rawValue ?? 0)", String(notice.origin, radix: 16), notice.asks ? "1" : "0",
-            "\(notice.count)",
+            "\(notice.told.count)", String(notice.told.digest, radix: 16),
         ]
         func item(_ kind: String, _ number: UInt64, _ user: UserID, _ name: String, _ bytes: [UInt8]) -> String {
             "\(kind) \(String(number, radix: 16)) \(user.rawValue) \(Hex.encode(Array(name.utf8))) \(Hex.encode(bytes))"
@@ -37,7 +37,7 @@ enum PresencePayload {
     static func notice(_ parts: [String]) -> PresenceNotice? {
         guard parts.count >= headCount, let database = Int64(parts[1]), let zone = Int64(parts[2]),
             let share = Int64(parts[3]), let origin = UInt64(parts[4], radix: 16),
-            let count = Int(parts[6]), count >= 0
+            let count = Int(parts[6]), count >= 0, let digest = UInt64(parts[7], radix: 16)
         else { return nil }
         var news = PresenceNews()
         for part in parts.dropFirst(headCount) {
@@ -58,7 +58,7 @@ enum PresencePayload {
         }
         let place = PresencePlace(zone: ZoneID(zone), share: share == 0 ? nil : ShareNumber(share))
         return PresenceNotice(
-            database: DatabaseID(database), place: place, origin: origin, asks: parts[5] == "1", count: count,
-            news: news)
+            database: DatabaseID(database), place: place, origin: origin, asks: parts[5] == "1",
+            told: PresenceTally(count: count, digest: digest), news: news)
     }
 }

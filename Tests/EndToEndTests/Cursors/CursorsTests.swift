@@ -55,5 +55,7 @@ import TidemarkTestSupport
         #expect(rows[0].last == "[" && rows[Board.rowCount - 1].first == "?")
         #expect(rows[..<Board.rowCount].allSatisfy { $0.count == Board.columnCount })
         #expect(!board.picture.utf8.contains(0x1B))
+        #expect(board.screen(link: "https://host/1").hasSuffix("\nlink: https://host/1\n"))
+        #expect(board.screen(link: nil).hasSuffix(board.picture))
     }
 }

@@ -11,6 +11,8 @@ import TidemarkTestSupport
         PresenceMember(number: number, user: UserID(user), userName: "_user\(user)", state: state)
     }
 
+    private static func tally(_ numbers: UInt64...) -> PresenceTally { PresenceTally(of: numbers) }
+
     /// Somebody who hears all news.
     private struct Listener {
         var members: [UInt64: PresenceMember] = [:]
@@ -66,6 +68,17 @@ import TidemarkTestSupport
         #expect(topic.dueAt == nil)
         topic.leave(1)
         #expect(topic.take(now: .zero).isEmpty)
+    }
+
+    @Test func `R-878: whoever heard of a member by the answer to a join hears that it is gone`() throws {
+        var topic = PresenceTopic()
+        try topic.join(Self.member(1), now: .zero)
+        // No push has named it when another one joins, and is told of all.
+        try topic.join(Self.member(2, of: 2), now: .zero)
+        #expect(topic.tellAll().map(\.number) == [1, 2])
+        topic.leave(1)
+        let news = topic.take(now: .zero)
+        #expect(news.gone == [1] && news.members.map(\.number) == [2])
     }
 
     @Test func `R-877: places and messages of one user are bounded, and those of others are free`() throws {
@@ -135,6 +148,8 @@ import TidemarkTestSupport
         bounds.pushBytesMax = Int.random(in: 40...400, using: &random)
         var topic = PresenceTopic(bounds)
         var listener = Listener()
+        // They begin with the answer to a join.
+        var late: [Listener] = []
         var (now, lastTaken) = (Duration.zero, Duration.seconds(-1))
         var sent: [[UInt8]] = []
         for step in 0..<400 {
@@ -150,6 +165,11 @@ import TidemarkTestSupport
             case 8: topic.leave(number)
             default: _ = topic.expire(now: now)
             }
+            if step.isMultiple(of: 7) {
+                var new = Listener()
+                new.members = Dictionary(uniqueKeysWithValues: topic.tellAll().map { ($0.number, $0) })
+                late.append(new)
+            }
             guard let dueAt = topic.dueAt, dueAt <= now else { continue }
             #expect(now - lastTaken >= bounds.pace)
             let news = topic.take(now: now)
@@ -159,14 +179,19 @@ import TidemarkTestSupport
                 news.members.reduce(0) { $0 + $1.byteCount } + news.messages.reduce(0) { $0 + $1.byteCount }
             #expect(byteCount <= bounds.pushBytesMax || news.members.count + news.messages.count == 1)
             listener.hear(news)
+            for index in late.indices { late[index].hear(news) }
         }
         for _ in 0..<1_000 {
             guard topic.dueAt != nil else { break }
             now += bounds.pace
-            listener.hear(topic.take(now: now))
+            let news = topic.take(now: now)
+            listener.hear(news)
+            for index in late.indices { late[index].hear(news) }
         }
         #expect(topic.dueAt == nil)
-        #expect(listener.members.values.sorted { $0.number < $1.number } == topic.members)
+        for listener in [listener] + late {
+            #expect(listener.members.values.sorted { $0.number < $1.number } == topic.members)
+        }
         // Each once. Those of one user keep their order.
         #expect(Set(listener.messages.map(\.content)) == Set(sent) && listener.messages.count == sent.count)
         for user in 0..<3 as Range<Int64> {
@@ -218,29 +243,78 @@ import TidemarkTestSupport
         #expect(topic.count == 0)
     }
 
+    @Test func `R-878: a lost notice is noticed also if there are as many members as before`() throws {
+        var (topic, other) = (PresenceTopic(), PresenceTopic())
+        for number in [1, 2] as [UInt64] { try other.join(Self.member(number), now: .zero) }
+        other.beginsElsewhere()
+        topic.heard(other.takeNotice(now: .zero), from: 77, now: .zero)
+        // One device comes back as another member, and nobody hears of either.
+        other.leave(1)
+        try other.join(Self.member(5), now: .seconds(1))
+        _ = other.takeNotice(now: .seconds(1))
+        #expect(other.noticed == Self.tally(2, 5))
+        #expect(topic.compare(other.noticed, of: 77) == true && topic.count == 0)
+        other.beginsElsewhere()
+        topic.heard(other.takeNotice(now: .seconds(2)), from: 77, now: .seconds(2))
+        #expect(topic.compare(other.noticed, of: 77) == false && topic.members.map(\.number) == [2, 5])
+    }
+
+    @Test func `R-878: members of another server without room here are not missed, until there is room`() throws {
+        var bounds = PresenceBounds()
+        (bounds.membersMax, bounds.membersPerUserMax) = (4, 2)
+        var topic = PresenceTopic(bounds)
+        try topic.join(Self.member(1), now: .zero)
+        var news = PresenceNews()
+        news.members = [Self.member(2), Self.member(3), Self.member(4, of: 2)]
+        topic.heard(news, from: 77, now: .zero)
+        #expect(topic.members.map(\.number) == [1, 2, 4])
+        #expect(topic.compare(Self.tally(2, 3, 4), of: 77) == false)
+        // One more was lost on the way.
+        #expect(topic.compare(Self.tally(2, 3, 4, 9), of: 77) == true)
+        topic.leave(1)
+        #expect(topic.compare(Self.tally(2, 3, 4), of: 77) == true)
+        topic.heard(news, from: 77, now: .zero)
+        #expect(topic.members.map(\.number) == [2, 3, 4] && topic.compare(Self.tally(2, 3, 4), of: 77) == false)
+        // The end of one that found no room counts as well.
+        try topic.join(Self.member(5, of: 3), now: .zero)
+        news.members = [Self.member(6, of: 4)]
+        topic.heard(news, from: 77, now: .zero)
+        #expect(topic.compare(Self.tally(2, 3, 4, 6), of: 77) == false)
+        news = PresenceNews()
+        news.gone = [6]
+        topic.heard(news, from: 77, now: .zero)
+        #expect(topic.compare(Self.tally(2, 3, 4), of: 77) == false)
+        // With its server it is forgotten.
+        news.members = [Self.member(7, of: 4)]
+        topic.heard(news, from: 78, now: .zero)
+        #expect(topic.compare(Self.tally(7), of: 78) == false)
+        _ = topic.expire(now: .seconds(15))
+        #expect(topic.compare(Self.tally(7), of: 78) == true && topic.count == 0)
+    }
+
     @Test func `R-878: a member whose end was lost on the way goes as soon as its server says how many it has`() throws
     {
         var (topic, other) = (PresenceTopic(), PresenceTopic())
         for number in 1...3 as ClosedRange<UInt64> { try other.join(Self.member(number), now: .zero) }
         other.beginsElsewhere()
         topic.heard(other.takeNotice(now: .zero), from: 77, now: .zero)
-        #expect(other.noticedCount == 3)
+        #expect(other.noticed.count == 3)
         other.leave(1)
         // The end is not told yet.
-        #expect(other.noticedCount == 3)
-        #expect(topic.compare(3, of: 77) == false)
+        #expect(other.noticed.count == 3)
+        #expect(topic.compare(Self.tally(1, 2, 3), of: 77) == false)
         _ = other.takeNotice(now: .seconds(1))
-        #expect(other.noticedCount == 2)
-        #expect(topic.compare(2, of: 77) == true)
+        #expect(other.noticed.count == 2)
+        #expect(topic.compare(other.noticed, of: 77) == true)
         #expect(topic.count == 0)
         other.beginsElsewhere()
         topic.heard(other.takeNotice(now: .seconds(2)), from: 77, now: .seconds(2))
-        #expect(topic.compare(other.noticedCount, of: 77) == false)
+        #expect(topic.compare(other.noticed, of: 77) == false)
         #expect(topic.members.map(\.number) == [2, 3])
         // A join that was lost changes nothing until it is told again.
         try other.join(Self.member(4), now: .seconds(3))
         _ = other.takeNotice(now: .seconds(3))
-        #expect(topic.compare(other.noticedCount, of: 77) == true)
+        #expect(topic.compare(other.noticed, of: 77) == true)
         #expect(topic.count == 2)
     }
 }

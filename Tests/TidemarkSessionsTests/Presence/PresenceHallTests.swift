@@ -198,6 +198,56 @@ import TidemarkWire
         #expect(present[1].states.contains("two"))
     }
 
+    @Test func `R-878: a push that is under way when a place ends does not silence the one that begins then`() throws {
+        let world = SessionWorld()
+        let (first, second) = try pair(world)
+        try first.join("one")
+        world.scheduler.advance(by: .seconds(1))
+        let (hub, topic) = (world.server.hub, first.topic)
+        let hall = hub.presence
+        let session = try #require(hub.session(numbered: 1))
+        let identity = try #require(session.member?.identity)
+        let room = try #require(hall.state.withLock { $0.rooms.values.first })
+        let (place, key) = (room.place, room.key)
+        // The push of the second state is planned for later. Between it and its sending the place ends, and begins again.
+        #expect(try first.publish("two") == nil)
+        #expect(try first.publish("three") == nil)
+        _ = world.scheduler.schedule(after: .milliseconds(50)) {
+            hall.leave(session, topic: topic)
+            let again = try? hall.join(
+                session, identity, place: place, key: key, isOwner: true, state: Array("again".utf8),
+                changeCount: hall.changeCount(in: key.database))
+            #expect(again != nil && again?.topic != topic)
+        }
+        world.scheduler.advance(by: .seconds(1))
+        #expect(hall.state.withLock { $0.rooms.values.map(\.sendingCount) } == [0])
+        #expect(try second.join("four") == ["again", "four"])
+        world.scheduler.advance(by: .seconds(1))
+        #expect(second.states.contains("four"))
+    }
+
+    @Test func `R-865, I-5: nobody joins by access that was read before a change of the shares was heard`() throws {
+        let world = SessionWorld()
+        let (first, _) = try pair(world)
+        try first.join("one")
+        let hub = world.server.hub
+        let hall = hub.presence
+        let session = try #require(hub.session(numbered: 2))
+        let identity = try #require(session.member?.identity)
+        let room = try #require(hall.state.withLock { $0.rooms.values.first })
+        let (place, key) = (room.place, room.key)
+        func join(_ changeCount: UInt64) throws -> PresenceHall.Joined? {
+            try hall.join(
+                session, identity, place: place, key: key, isOwner: true, state: [], changeCount: changeCount)
+        }
+        let before = hall.changeCount(in: key.database)
+        hall.zonesMoved(
+            [ZoneNotice(database: key.database, life: .nobody, zoneName: key.name, changesShares: true)], heardBy: hub)
+        #expect(try join(before) == nil)
+        #expect(hall.state.withLock { $0.rooms[place]?.seats.count } == 1)
+        #expect(try join(hall.changeCount(in: key.database))?.members.count == 2)
+    }
+
     @Test func `R-865: nothing is planned or read while nobody is present`() throws {
         let world = SessionWorld()
         let (first, _) = try pair(world)

@@ -37,7 +37,8 @@ import TidemarkTestSupport
             .presence(PresenceNotice(database: DatabaseID(1), place: place, origin: .max, news: news)),
             .presence(
                 PresenceNotice(
-                    database: DatabaseID(1), place: PresencePlace(zone: ZoneID(8), share: nil), origin: 1, asks: true)),
+                    database: DatabaseID(1), place: PresencePlace(zone: ZoneID(8), share: nil), origin: 1, asks: true,
+                    told: PresenceTally(count: 3, digest: .max))),
         ]
     }
 

@@ -118,6 +118,33 @@ import Testing
         one.stop()
     }
 
+    @Test func `R-879: whoever lets go before they have joined is gone as well`() async throws {
+        let (phone, laptop) = try await makeZone()
+        let one = watch(phone)
+        try one.presence.update(Data("one".utf8))
+        try await cloud.settle()
+        let database = laptop.container.privateCloudDatabase
+        do {
+            let presence = database.presence(in: zoneID)
+            try presence.update(Data("two".utf8))
+        }
+        // No time passes: it does not wait until a silent member is gone.
+        try await cloud.settle()
+        #expect(one.states == ["one"])
+        // Whoever begins again at once is there.
+        do {
+            let presence = database.presence(in: zoneID)
+            try presence.update(Data("two".utf8))
+        }
+        let two = watch(laptop)
+        try two.presence.update(Data("three".utf8))
+        try await cloud.run(within: .seconds(30)) { one.states == ["one", "three"] }
+        try await cloud.settle()
+        #expect(one.states == ["one", "three"] && two.states == one.states)
+        two.stop()
+        one.stop()
+    }
+
     @Test func `R-865, R-877, R-879: what cannot be is told as an error`() async throws {
         let (phone, _) = try await makeZone()
         let database = phone.container.privateCloudDatabase

@@ -6,7 +6,7 @@ extension CKDatabase {
     /// Who else has a zone open now, and short messages between them. CloudKit has no such method.
     ///
     /// The device is present from the first use of the result until nobody uses it any more. Nothing of it is stored. Each call for one
-    /// zone returns the same object while there is one.
+    /// zone returns the same object while there is one. From the first use on, the container's connection stays open.
     ///
     /// - Parameters:
     ///   - zoneID: a custom zone of the private or of the shared database.
@@ -17,7 +17,7 @@ extension CKDatabase {
         let key = PresenceRegistry.Key(
             scope: scope, zoneName: zoneID.zoneName, ownerName: zoneID.ownerName, share: share?.recordName ?? "")
         return context.presences.presence(key) {
-            TidemarkPresence(context: context, scope: scope, zoneID: zoneID, share: key.share)
+            TidemarkPresence(context: context, key, zoneID: zoneID)
         }
     }
 }

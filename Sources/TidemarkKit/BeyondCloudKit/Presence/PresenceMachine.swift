@@ -10,7 +10,7 @@ internal import TidemarkWire
 /// | `joining` | a connection, or an end that passes | the answer |
 /// | `present` | the answer | the end of the connection or of the topic |
 /// | `away` | no connection, or a refusal that passes | a connection, or a timer |
-/// | `ended` | a refusal that stays, or the app leaves | – |
+/// | `ended` | a refusal that stays | – |
 ///
 /// A state is replaced and never queued: of many updates the newest is sent, at most each ``pace``. After each join the server has the
 /// newest one, because the join brings it.
@@ -19,7 +19,6 @@ struct PresenceMachine {
         case join(state: [UInt8])
         /// Nil: it only says that the device is still there.
         case publish(topic: UInt64, state: [UInt8]?)
-        case leave(topic: UInt64)
         case show([WirePresenceMember])
         case deliver(WirePresenceMessage)
         case wakeUp(after: Duration)
@@ -38,9 +37,6 @@ struct PresenceMachine {
     static let pace = Duration.milliseconds(150)
     /// How long who was there is shown without a connection. Then nobody is.
     static let patience = Duration.seconds(15)
-    /// News that come before the answer that says of which topic they are. With more, it joins again.
-    private static let earlyMax = 64
-
     private var state = State.idle
     /// The newest state.
     private var wanted: [UInt8] = []
@@ -49,8 +45,8 @@ struct PresenceMachine {
     private var isPublishing = false
     private(set) var member: UInt64 = 0
     private var members: [UInt64: WirePresenceMember] = [:]
-    private var early: [WirePresencePush] = []
-    /// Whether the connection changed while it joined: the answer may be of the one before.
+    private var early = EarlyPushes()
+    /// Whether a connection was lost while it joined: the answer may be of that one.
     private var isJoinOld = false
     private var failures = 0
     private var life = Duration.seconds(15)
@@ -64,6 +60,8 @@ struct PresenceMachine {
     /// The topic in which it is present; nil: it is not.
     var topic: UInt64? { if case .present(let topic) = state { topic } else { nil } }
     var isEnded: Bool { state == .ended }
+    /// Whether somebody uses it.
+    var isUsed: Bool { state != .idle && state != .ended }
 
     // MARK: What the app wants
 
@@ -81,11 +79,8 @@ struct PresenceMachine {
         return state == .idle ? begin(now: now) : publishIfDue(now: now)
     }
 
-    /// The app is done.
-    mutating func leave() -> [Action] {
-        defer { (state, members) = (.ended, [:]) }
-        return topic.map { [.leave(topic: $0)] } ?? []
-    }
+    /// The app cannot use it.
+    mutating func end() { (state, members) = (.ended, [:]) }
 
     // MARK: What the connection says
 
@@ -93,9 +88,8 @@ struct PresenceMachine {
     mutating func connected(now: Duration) -> [Action] {
         switch state {
         case .idle, .ended: return []
-        case .joining:
-            isJoinOld = true
-            return []
+        // The join waited for it, unless a connection was lost meanwhile.
+        case .joining: return []
         case .away, .present:
             if awaySince == nil { awaySince = now }
             return join() + look(at: (awaySince ?? now) + Self.patience, now: now)
@@ -122,11 +116,10 @@ struct PresenceMachine {
         (failures, awaySince, member, lastPublish) = (0, nil, answer.member, now)
         life = max(.seconds(1), .milliseconds(Int64(answer.lifeMilliseconds)))
         members = Dictionary(answer.members.map { ($0.number, $0) }) { _, last in last }
-        let pushes = early
-        early = []
-        guard pushes.count < Self.earlyMax else { return join() }
+        guard let pushes = early.pushes(of: answer.topic) else { return join() }
+        early = EarlyPushes()
         var actions: [Action] = []
-        for push in pushes where push.topic == answer.topic && topic != nil {
+        for push in pushes where topic != nil {
             actions += take(push, now: now).filter { if case .show = $0 { false } else { true } }
         }
         guard topic != nil else { return actions }
@@ -138,7 +131,7 @@ struct PresenceMachine {
         guard error.isWorthAnotherTry || error.code == .serverResponseLost else { return fail(error) }
         defer { failures += 1 }
         state = .away
-        early = []
+        early = EarlyPushes()
         let wait = error.waitBeforeRetry(failures: failures, randomBits: randomBits)
         return look(at: now + min(wait, Self.patience), now: now)
     }
@@ -169,7 +162,7 @@ struct PresenceMachine {
         switch state {
         case .present(let topic): return push.topic == topic ? take(push, now: now) : []
         case .joining:
-            if early.count < Self.earlyMax { early.append(push) }
+            early.add(push)
             return []
         case .idle, .away, .ended: return []
         }
@@ -187,9 +180,9 @@ struct PresenceMachine {
         switch state {
         case .away: return actions + join() + look(at: now + Self.patience, now: now)
         case .present:
-            // An answer may take longer than that, and is not waited for by a timer of no time.
+            // An answer, or what the server wants to be waited for, may take longer. No timer of no time waits for either.
             let next = isPublishing ? now : lastPublish
-            return actions + publishIfDue(now: now) + look(at: next + life / 3, now: now)
+            return actions + publishIfDue(now: now) + look(at: max(next + life / 3, notBefore), now: now)
         case .joining: return actions + look(at: now + Self.patience, now: now)
         case .idle, .ended: return actions
         }
@@ -200,12 +193,12 @@ struct PresenceMachine {
     private var shown: [WirePresenceMember] { members.values.sorted { $0.number < $1.number } }
 
     private mutating func join() -> [Action] {
-        (state, isJoinOld, isChanged, early) = (.joining, false, false, [])
+        (state, isJoinOld, isChanged, early) = (.joining, false, false, EarlyPushes())
         return [.join(state: wanted)]
     }
 
     private mutating func fail(_ error: CKError) -> [Action] {
-        (state, members) = (.ended, [:])
+        end()
         return [.fail(error)]
     }
 

@@ -17,6 +17,9 @@ final class PresenceRegistry: Sendable {
 
     private let presences = Mutex<[Key: Weak]>([:])
 
+    /// Whether somebody uses the presence of that zone now.
+    func isInUse(_ key: Key) -> Bool { presences.withLock { $0[key]?.presence }?.isUsed ?? false }
+
     /// The one in use, or a new one. One that has ended is not used again.
     func presence(_ key: Key, _ make: () -> TidemarkPresence) -> TidemarkPresence {
         presences.withLock { presences in

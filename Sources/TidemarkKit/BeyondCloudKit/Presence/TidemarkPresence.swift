@@ -37,27 +37,32 @@ public final class TidemarkPresence: Sendable {
     private let context: CloudContext
     private let cloud: CloudDatabase
     private let zoneID: CKRecordZone.ID
-    private let share: String
+    private let key: PresenceRegistry.Key
     private let observer = PresenceObserver()
     private let state = Mutex(State())
 
-    init(context: CloudContext, scope: CKDatabase.Scope, zoneID: CKRecordZone.ID, share: String) {
+    init(context: CloudContext, _ key: PresenceRegistry.Key, zoneID: CKRecordZone.ID) {
         self.context = context
-        cloud = context.database(scope)
+        cloud = context.database(key.scope)
         self.zoneID = zoneID
-        self.share = share
+        self.key = key
         observer.owner.withLock { $0.object = self }
     }
 
     deinit {
         cloud.connection.stopObserving(observer)
         guard let topic = state.withLock({ $0.machine.topic }) else { return }
-        context.engineScheduler.run { [cloud] in
-            // A server that does not hear of it notices within seconds.
-            try? await cloud.leavePresence(topic: topic)
-        }
+        context.engineScheduler.run { [context, key] in await Self.leave(topic, of: key, context) }
     }
 
+    /// The object is gone. A server that does not hear of it notices within seconds.
+    private static func leave(_ topic: UInt64, of key: PresenceRegistry.Key, _ context: CloudContext) async {
+        // The connection has one member in the zone. If there is another object by now, it is the member of that one.
+        guard !context.presences.isInUse(key) else { return }
+        try? await context.database(key.scope).leavePresence(topic: topic)
+    }
+
+    var isUsed: Bool { state.withLock { $0.machine.isUsed } }
     var isEnded: Bool { state.withLock { $0.machine.isEnded } }
 
     // MARK: For apps
@@ -69,13 +74,16 @@ public final class TidemarkPresence: Sendable {
     public var members: AsyncThrowingStream<[TidemarkPresenceMember], any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: [TidemarkPresenceMember].self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(1))
-        let (number, shown, failure) = state.withLock { state in
+        let (number, failure) = state.withLock { state in
             state.lastWatcher += 1
-            if state.failure == nil { state.memberWatchers[state.lastWatcher] = continuation }
-            return (state.lastWatcher, state.shown, state.failure)
+            if state.failure == nil {
+                state.memberWatchers[state.lastWatcher] = continuation
+                // NB: under the lock, as in `show`. Outside, an older list could come after a newer one, and be the last.
+                if let shown = state.shown { continuation.yield(shown) }
+            }
+            return (state.lastWatcher, state.failure)
         }
         if let failure { continuation.finish(throwing: failure) }
-        if let shown { continuation.yield(shown) }
         // NB: it keeps the presence alive for as long as somebody reads.
         continuation.onTermination = { [self] _ in
             state.withLock { _ = $0.memberWatchers.removeValue(forKey: number) }
@@ -186,10 +194,12 @@ public final class TidemarkPresence: Sendable {
     private func perform(_ action: PresenceMachine.Action) {
         switch action {
         case .join(let value):
-            context.engineScheduler.run { [weak self, cloud, zoneID, share] in
+            context.engineScheduler.run { [weak self, context, cloud, zoneID, key] in
                 do throws(CKError) {
-                    let answer = try await cloud.joinPresence(in: zoneID, share: share, state: value)
-                    self?.step { $0.joined(answer, now: $1) }
+                    let answer = try await cloud.joinPresence(in: zoneID, share: key.share, state: value)
+                    // It may have been let go of meanwhile.
+                    guard let self else { return await Self.leave(answer.topic, of: key, context) }
+                    step { $0.joined(answer, now: $1) }
                 } catch {
                     self?.step { $0.joinFailed(error, now: $1, randomBits: cloud.connection.randomBits) }
                 }
@@ -203,8 +213,6 @@ public final class TidemarkPresence: Sendable {
                     self?.step { $0.published(error, topic: topic, now: $1) }
                 }
             }
-        case .leave(let topic):
-            context.engineScheduler.run { [cloud] in try? await cloud.leavePresence(topic: topic) }
         case .wakeUp(let delay):
             context.engineScheduler.run { [weak self, cloud] in
                 try? await cloud.connection.wait(delay)
@@ -217,16 +225,15 @@ public final class TidemarkPresence: Sendable {
     }
 
     private func show(_ wire: [WirePresenceMember]) {
-        let watchers = state.withLock { state in
+        state.withLock { state in
             let own = state.machine.member
             let members = wire.map {
                 TidemarkPresenceMember(
                     id: $0.number, userRecordName: $0.user, state: Data($0.state), isThisDevice: $0.number == own)
             }
             state.shown = members
-            return state.memberWatchers.values.map { ($0, members) }
+            for watcher in state.memberWatchers.values { watcher.yield(members) }
         }
-        for (watcher, members) in watchers { watcher.yield(members) }
     }
 
     private func deliver(_ wire: WirePresenceMessage) {
@@ -237,7 +244,7 @@ public final class TidemarkPresence: Sendable {
 
     private func end(_ error: CKError) {
         let (members, messages) = state.withLock { state in
-            _ = state.machine.leave()
+            state.machine.end()
             state.failure = error
             defer { (state.memberWatchers, state.messageWatchers) = ([:], [:]) }
             return (Array(state.memberWatchers.values), Array(state.messageWatchers.values))
