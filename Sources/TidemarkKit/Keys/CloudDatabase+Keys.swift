@@ -80,7 +80,7 @@ extension CloudDatabase {
         var failures: [CKRecordZone.ID: CKError] = [:]
         for zoneID in zoneIDs {
             if let linked = linked[zoneID] {
-                if !linked.hasAll { failures[zoneID] = Self.linkMissing }
+                if let failure = linked.failure { failures[zoneID] = failure }
                 continue
             }
             switch found.zones[zoneID] {
@@ -120,7 +120,7 @@ extension CloudDatabase {
             if let newest = linked.newest {
                 secrets[zoneID] = .success(newest)
             } else {
-                secrets[zoneID] = .failure(Self.linkMissing)
+                secrets[zoneID] = .failure(linked.failure ?? Self.linkMissing)
             }
         }
         unknown.removeAll { secrets[$0] != nil }

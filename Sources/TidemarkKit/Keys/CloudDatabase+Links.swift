@@ -6,8 +6,8 @@ internal import TidemarkWire
 
 /// Keys of zones that a link brings, because no server can hand them on: an account is end-to-end encrypted.
 extension CloudDatabase {
-    /// The keys of one zone, as far as they are on this device.
-    typealias LinkedKeys = (newest: ZoneSecret?, hasAll: Bool)
+    /// The keys of one zone, as far as they are on this device; and why some are not.
+    typealias LinkedKeys = (newest: ZoneSecret?, failure: CKError?)
 
     /// Takes the zones whose keys the server does not have for this account from its answer, and their keys from this device.
     /// In the private database there are none: a server cannot make a device forget how its own keys are wrapped.
@@ -23,7 +23,10 @@ extension CloudDatabase {
                 continue
             }
             let kept = try keys.store.key(for: Self.linkName(of: zoneID, name)).flatMap(ZoneLinkKeys.init(bytes:))
-            linked[zoneID] = keys.adopt(wires.map(\.id), of: zoneID, from: kept)
+            let adopted = keys.adopt(wires.map(\.id), of: zoneID, from: kept)
+            // Whoever has opened a URL of the zone gets one with the newer key too.
+            let failure = kept == nil ? Self.linkMissing : Self.linkMissing.ofKeysToCome
+            linked[zoneID] = (adopted.newest, adopted.hasAll ? nil : failure)
         }
         for zoneID in linked.keys { found.zones[zoneID] = nil }
         return linked

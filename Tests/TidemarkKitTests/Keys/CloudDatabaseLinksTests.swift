@@ -27,7 +27,9 @@ import TidemarkWire
     }
 
     /// The server tells the ids of the zone's keys alone. The account is end-to-end encrypted, and its key is elsewhere.
-    private func serve(_ secrets: [ZoneSecret]) {
+    ///
+    /// - Parameter retired: saves under these keys are refused. All others meet a zone that is not there.
+    private func serve(_ secrets: [ZoneSecret], retired: [ZoneSecret] = []) {
         let zone = WireZoneID.named("Plans for May", of: "_bob")
         server.answer { envelope in
             switch envelope.request {
@@ -46,6 +48,21 @@ import TidemarkWire
                     return result
                 }
                 return .fetchKeys(answer)
+            case .modifyRecords(let request):
+                var answer = WireModifyRecordsAnswer()
+                answer.zones = request.zones.map { zone in
+                    var results = WireZoneModificationResults()
+                    results.saves = zone.saves.map { save in
+                        let ids = Self.keyIDs(save)
+                        let isRefused = retired.contains { ids.contains($0.id) }
+                        var result = WireSaveResult()
+                        result.failure.failure.code = isRefused ? .serverRejectedRequest : .zoneNotFound
+                        result.failure.failure.zoneKeyUnknown = isRefused
+                        return result
+                    }
+                    return results
+                }
+                return .modifyRecords(answer)
             case .fetchShareMetadata(let request):
                 var answer = WireFetchShareMetadataAnswer()
                 answer.results = request.links.map { _ in Self.metadata(of: zone) }
@@ -57,6 +74,10 @@ import TidemarkWire
             default: return nil
             }
         }
+    }
+
+    private static func keyIDs(_ save: WireRecordSave) -> [[UInt8]] {
+        (try? FieldMap(validating: save.fields))?.sealingKeyIDs ?? []
     }
 
     private static func metadata(of zone: WireZoneID) -> WireShareMetadataResult {
@@ -82,22 +103,46 @@ import TidemarkWire
         }
     }
 
-    /// The text of a note that is encrypted with that key, or the error's code.
-    private func read(_ secret: ZoneSecret) throws -> String {
+    /// A note of the server, encrypted with that key.
+    private func note(_ secret: ZoneSecret) throws -> CKRecord {
         let id = CKRecord.ID(recordName: "n", zoneID: zoneID)
         let cipher = ValueCipher(container: container.containerIdentifier ?? "", recordID: id)
         let fields = try cipher.seal(
             try FieldMap([Field("text", .string("secret"), isEncrypted: true)]), with: secret, keys: .app)
-        let record = CKRecord(
+        return CKRecord(
             recordID: id, recordType: "Note", fields: fields,
             metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+    }
+
+    /// The text of a note that is encrypted with that key, or the error's code.
+    private func read(_ secret: ZoneSecret) throws -> String {
+        let record = try note(secret)
         return try scheduler.complete { [container] in
-            let found = try await container.sharedCloudDatabase.cloud.unsealed([(id, .success(record))])
+            let found = try await container.sharedCloudDatabase.cloud.unsealed([(record.recordID, .success(record))])
             switch found.first?.result {
             case .success(let record): return record.encryptedValues["text"] as? String ?? "none"
             case .failure(let error): return "\(error.code)"
             case nil: return "nothing"
             }
+        }
+    }
+
+    /// Saves a note with an encrypted value, as an engine does.
+    private func save() throws -> CKError? {
+        try scheduler.complete { [container, zoneID] in
+            let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "e", zoneID: zoneID))
+            record.encryptedValues["text"] = "edited"
+            let results = try await container.sharedCloudDatabase.cloud.modifyRecords(
+                saving: [record], deleting: [], policy: .ifServerRecordUnchanged, atomically: false)
+            return results.saves[record.recordID]?.error
+        }
+    }
+
+    /// With which keys the saves that were sent so far are encrypted.
+    private var sentKeyIDs: [[UInt8]] {
+        server.envelopes.flatMap { envelope -> [[UInt8]] in
+            guard case .modifyRecords(let request) = envelope.request else { return [] }
+            return request.zones.flatMap { $0.saves.flatMap(Self.keyIDs) }
         }
     }
 
@@ -159,6 +204,58 @@ import TidemarkWire
         try accept(try url([old, new]))
         #expect(try sealing()?.get() == new)
         #expect(try read(new) == "secret")
+    }
+
+    @Test func `R-859, R-967: what is refused for its key stays pending, and goes with the key of a new link`() throws {
+        let (old, new) = (ZoneSecret.random(), ZoneSecret.random())
+        serve([old])
+        let never = try #require(try save())
+        #expect(never.code == .serverRejectedRequest && !never.keepsChangePending, "no link was opened here")
+        try accept(try url([old]))
+        #expect(try sealing()?.get() == old)
+        serve([old, new], retired: [old])
+        for _ in 0..<2 {
+            let refused = try #require(try save())
+            #expect(refused.code == .accountTemporarilyUnavailable && refused.keepsChangePending)
+            #expect(refused.isOfMissingKeys && !refused.leavesOutcomeOpen)
+            #expect(refused.localizedDescription.contains("urlWithKeys"))
+            #expect(sentKeyIDs == [old.id], "tried once, and not again with the old key")
+        }
+        try accept(try url([old, new]))
+        #expect(try save()?.code == .zoneNotFound, "it was sent")
+        #expect(sentKeyIDs == [old.id, new.id])
+    }
+
+    @Test func `R-967: an edit that meets two changes of the key stays pending`() throws {
+        let (old, new) = (ZoneSecret.random(), ZoneSecret.random())
+        serve([old, new], retired: [old, new])
+        try accept(try url([old, new]))
+        // The server retires the key that it has just named, because the owner has changed it again.
+        #expect(try save()?.keepsChangePending == true)
+        #expect(sentKeyIDs == [new.id, new.id])
+    }
+
+    @Test func `R-859: an edit that meets a record under the new key stays pending until the new link`() throws {
+        let (old, new) = (ZoneSecret.random(), ZoneSecret.random())
+        serve([old])
+        try accept(try url([old]))
+        serve([old, new])
+        func meet() throws -> CKError? {
+            let record = try note(new)
+            return try scheduler.complete { [container] in
+                let mine = CKRecord(recordType: "Note", recordID: record.recordID)
+                var results = CloudDatabase.RecordResults()
+                results.saves[mine.recordID] = .failure(CKError(serverRecordChanged: record, client: mine))
+                try await container.sharedCloudDatabase.cloud.unsealConflicts(&results)
+                return results.saves[mine.recordID]?.error
+            }
+        }
+        let refused = try #require(try meet())
+        #expect(refused.code == .accountTemporarilyUnavailable && refused.keepsChangePending)
+        try accept(try url([old, new]))
+        let conflict = try #require(try meet())
+        #expect(conflict.code == .serverRecordChanged)
+        #expect(conflict.serverRecord?.encryptedValues["text"] as? String == "secret")
     }
 
     @Test func `R-859: a forged link with a known key's id changes nothing`() throws {
