@@ -259,3 +259,11 @@ extension CloudDatabase {
         .invalidArguments,
         message: "The server keeps this account's key and gives it to its devices. No recovery key is needed.")
 }
+
+extension Result where Success == [WireZoneKey], Failure == CKError {
+    /// Whether the server has the keys, and cannot hand them on.
+    var hasIDsAlone: Bool {
+        guard case .success(let keys) = self else { return false }
+        return !keys.isEmpty && keys.allSatisfy(\.wrapped.isEmpty)
+    }
+}

@@ -12,6 +12,9 @@ extension CloudDatabase {
     /// Takes the zones whose keys the server does not have for this account from its answer, and their keys from this device.
     /// In the private database there are none: a server cannot make a device forget how its own keys are wrapped.
     ///
+    /// Once a URL has brought keys of a zone, this device takes none of it from a server, whatever that offers. What a
+    /// server wraps for this account, it may have made itself.
+    ///
     /// - Parameter name: under which the account's key is kept.
     func takeLinked(
         from found: inout ServerKeys, name: String
@@ -19,11 +22,17 @@ extension CloudDatabase {
         guard scope == .shared else { return [:] }
         var linked: [CKRecordZone.ID: LinkedKeys] = [:]
         for (zoneID, result) in found.zones {
-            guard case .success(let wires) = result, !wires.isEmpty, wires.allSatisfy(\.wrapped.isEmpty) else {
-                continue
-            }
             let kept = try keys.store.key(for: Self.linkName(of: zoneID, name)).flatMap(ZoneLinkKeys.init(bytes:))
-            let adopted = keys.adopt(wires.map(\.id), of: zoneID, from: kept)
+            var ids: [[UInt8]] = []
+            switch result {
+            case .success(let wires):
+                guard kept != nil || result.hasIDsAlone else { continue }
+                ids = wires.map(\.id)
+            case .failure(let error):
+                // An older server does not tell ids.
+                guard kept != nil, error.code == .serverRejectedRequest else { continue }
+            }
+            let adopted = keys.adopt(ids, of: zoneID, from: kept)
             // Whoever has opened a URL of the zone gets one with the newer key too.
             let failure = kept == nil ? Self.linkMissing : Self.linkMissing.ofKeysToCome
             linked[zoneID] = (adopted.newest, adopted.hasAll ? nil : failure)

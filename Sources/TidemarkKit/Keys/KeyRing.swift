@@ -83,21 +83,20 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// Takes over keys of a zone that a link has brought, whose ids the server tells, oldest first. A key that is here already
-    /// stays.
+    /// Takes over keys of a zone that a link has brought, whose ids the server tells, oldest first. They take the place of what a
+    /// server gave before the link was opened.
     ///
     /// - Returns: the newest, if it is here; and whether all are.
     func adopt(
         _ ids: [[UInt8]], of zoneID: CKRecordZone.ID, from link: ZoneLinkKeys?
     ) -> (newest: ZoneSecret?, hasAll: Bool) {
         state.withLock { state in
-            for id in ids {
-                let place = Place(zoneID: zoneID, id: id)
-                if state.secrets[place] == nil { state.secrets[place] = link?.secret(id) }
+            if let link {
+                for id in ids { state.secrets[Place(zoneID: zoneID, id: id)] = link.secret(id) }
             }
-            let newest = ids.last.flatMap { state.secrets[Place(zoneID: zoneID, id: $0)] }
+            let newest = ids.last.flatMap { link?.secret($0) }
             state.newest[zoneID] = newest
-            return (newest, ids.allSatisfy { state.secrets[Place(zoneID: zoneID, id: $0)] != nil })
+            return (newest, newest != nil && ids.allSatisfy { link?.secret($0) != nil })
         }
     }
 

@@ -146,9 +146,45 @@ import TidemarkWire
         }
     }
 
-    private func sealing() throws -> Result<ZoneSecret, CKError>? {
-        try scheduler.complete { [container, zoneID] in
+    private func sealing(_ other: CKContainer? = nil) throws -> Result<ZoneSecret, CKError>? {
+        let container = other ?? container
+        return try scheduler.complete { [zoneID] in
             try await container.sharedCloudDatabase.cloud.sealingSecrets(of: [zoneID])[zoneID]
+        }
+    }
+
+    /// The same app after a start, with what is in the file of keys.
+    private func restarted() -> CKContainer {
+        CKContainer(
+            context: CloudContext(
+                containerIdentifier: container.containerIdentifier ?? "", token: "alice", transport: server,
+                scheduler: scheduler, engineScheduler: scheduler, keyStore: store))
+    }
+
+    /// The server has the account's key, and hands on these keys of the zone, wrapped with it. Nil: it says that it has none to give.
+    private func offer(_ secrets: [ZoneSecret]?) throws {
+        let account = try #require(AccountSecret(AccountSecret.randomKey()))
+        let name = container.containerIdentifier ?? ""
+        server.answer { envelope in
+            guard case .fetchKeys(let request) = envelope.request else { return nil }
+            var answer = WireFetchKeysAnswer()
+            answer.account.mode = .escrowed
+            (answer.account.id, answer.account.key) = (account.id, account.key)
+            answer.zones = request.zones.map { zone in
+                var result = WireZoneKeysResult()
+                guard let secrets else {
+                    result.failure.code = .serverRejectedRequest
+                    return result
+                }
+                result.keys.keys = secrets.map { secret in
+                    var key = WireZoneKey()
+                    (key.id, key.accountKeyID) = (secret.id, account.id)
+                    key.wrapped = account.wrap(secret, container: name, zoneName: zone.name)
+                    return key
+                }
+                return result
+            }
+            return .fetchKeys(answer)
         }
     }
 
@@ -177,10 +213,7 @@ import TidemarkWire
         let secret = ZoneSecret.random()
         serve([secret])
         try accept(try url([secret]))
-        let again = CKContainer(
-            context: CloudContext(
-                containerIdentifier: container.containerIdentifier ?? "", token: "alice", transport: server,
-                scheduler: scheduler, engineScheduler: scheduler, keyStore: store))
+        let again = restarted()
         let other = CKRecordZone.ID(zoneName: "May", ownerName: "_bob Plans for")
         let found = try scheduler.complete { [zoneID] in
             try await again.sharedCloudDatabase.cloud.sealingSecrets(of: [zoneID, other])
@@ -256,6 +289,30 @@ import TidemarkWire
         let conflict = try #require(try meet())
         #expect(conflict.code == .serverRecordChanged)
         #expect(conflict.serverRecord?.encryptedValues["text"] as? String == "secret")
+    }
+
+    @Test func `R-859: once a link has brought keys of a zone, no key counts that a server hands on`() throws {
+        let genuine = ZoneSecret.random()
+        let forged = ZoneSecret(id: genuine.id, key: ZoneSecret.random().key)
+        // Before that, the device has to believe the server.
+        try offer([forged])
+        #expect(try sealing()?.get() == forged)
+        serve([genuine])
+        try accept(try url([genuine]))
+        #expect(try sealing()?.get() == genuine)
+        // Under the known id, to an app that was started again.
+        try offer([forged])
+        let again = restarted()
+        #expect(try sealing(again)?.get() == genuine)
+        // Under a new id as the newest, no key at all, and none that the server can give.
+        let offers: [[ZoneSecret]?] = [[genuine, .random()], [], nil]
+        for offered in offers {
+            try offer(offered)
+            let started = restarted()
+            #expect(try sealing(started)?.error?.code == .serverRejectedRequest, "\(offered?.count ?? -1)")
+            #expect(try sealing(started)?.error?.ofMissingKeys.keepsChangePending == true)
+        }
+        #expect(!server.log.contains { $0.hasSuffix("saveZoneKey") }, "no key is made that the server can open")
     }
 
     @Test func `R-859: a forged link with a known key's id changes nothing`() throws {
