@@ -136,7 +136,7 @@ extension CloudDatabase {
         do throws(ValueCipher.Trouble) {
             record.replaceOriginal(
                 try cipher.open(record.originalFields, keys: record.keyRule) {
-                    self.keys.secret($0, of: record.recordID.zoneID)
+                    self.keys.secrets($0, of: record.recordID.zoneID)
                 })
             return .success(record)
         } catch {

@@ -51,21 +51,23 @@ extension CloudDatabase {
         let name = try await keyName()
         for metadata in linked {
             guard let new = metadata.keys else { continue }
-            try keep(new, under: Self.linkName(of: metadata.share.recordID.zoneID, name))
+            let zoneID = metadata.share.recordID.zoneID
+            keys.add(try keep(new, under: Self.linkName(of: zoneID, name)), of: zoneID)
         }
         keys.imported()
     }
 
-    private func keep(_ new: ZoneLinkKeys, under name: String) throws(CKError) {
+    /// - Returns: all that are kept now.
+    private func keep(_ new: ZoneLinkKeys, under name: String) throws(CKError) -> ZoneLinkKeys {
         // Another process may keep some at the same time.
         for _ in 0..<Self.keepTriesMax {
             let stored = try keys.store.key(for: name)
-            let wanted = (stored.flatMap(ZoneLinkKeys.init(bytes:))?.adding(new) ?? new).bytes
-            if stored == wanted { return }
+            let wanted = stored.flatMap(ZoneLinkKeys.init(bytes:))?.adding(new) ?? new
+            if stored == wanted.bytes { return wanted }
             if stored == nil {
-                if try keys.store.keep(wanted, for: name) == wanted { return }
+                if try keys.store.keep(wanted.bytes, for: name) == wanted.bytes { return wanted }
             } else {
-                try keys.store.replace(stored, by: wanted, for: name)
+                try keys.store.replace(stored, by: wanted.bytes, for: name)
             }
         }
         throw CKError(.zoneBusy, message: "Other apps of this user change the file of keys. Try again.", retryAfter: 1)

@@ -7,7 +7,8 @@ internal import TidemarkWire
 /// one. Keys are fetched when a record first needs them, and stay.
 package final class KeyRing: Sendable {
     private struct State {
-        var secrets: [Place: ZoneSecret] = [:]
+        /// At least one each. The first one encrypts.
+        var secrets: [Place: [ZoneSecret]] = [:]
         /// With what values of a zone are encrypted, as far as known.
         var newest: [CKRecordZone.ID: ZoneSecret] = [:]
         var observers: [Observer] = []
@@ -45,8 +46,11 @@ package final class KeyRing: Sendable {
 
     // MARK: Zones
 
-    func secret(_ id: [UInt8], of zoneID: CKRecordZone.ID) -> ZoneSecret? {
-        state.withLock { $0.secrets[Place(zoneID: zoneID, id: id)] }
+    func secret(_ id: [UInt8], of zoneID: CKRecordZone.ID) -> ZoneSecret? { secrets(id, of: zoneID).first }
+
+    /// The keys that may open what is encrypted under that id: links may have brought several.
+    func secrets(_ id: [UInt8], of zoneID: CKRecordZone.ID) -> [ZoneSecret] {
+        state.withLock { $0.secrets[Place(zoneID: zoneID, id: id)] ?? [] }
     }
 
     /// Whether there is no key here for some of the ids.
@@ -73,10 +77,10 @@ package final class KeyRing: Sendable {
             for key in keys {
                 let place = Place(zoneID: zoneID, id: key.id)
                 newest =
-                    state.secrets[place]
+                    state.secrets[place]?.first
                     ?? account.unwrap(
                         key.wrapped, id: key.id, container: container, zoneName: zoneID.zoneName)
-                if let newest { state.secrets[place] = newest }
+                if let newest, state.secrets[place] == nil { state.secrets[place] = [newest] }
             }
             state.newest[zoneID] = newest
             return newest
@@ -92,11 +96,24 @@ package final class KeyRing: Sendable {
     ) -> (newest: ZoneSecret?, hasAll: Bool) {
         state.withLock { state in
             if let link {
-                for id in ids { state.secrets[Place(zoneID: zoneID, id: id)] = link.secret(id) }
+                for id in ids {
+                    let secrets = link.secrets(id)
+                    state.secrets[Place(zoneID: zoneID, id: id)] = secrets.isEmpty ? nil : secrets
+                }
             }
             let newest = ids.last.flatMap { link?.secret($0) }
             state.newest[zoneID] = newest
             return (newest, newest != nil && ids.allSatisfy { link?.secret($0) != nil })
+        }
+    }
+
+    /// Adds keys of a link under ids that are known here already: for reading, nobody asks for those again.
+    func add(_ link: ZoneLinkKeys, of zoneID: CKRecordZone.ID) {
+        state.withLock { state in
+            for secret in link.secrets {
+                let place = Place(zoneID: zoneID, id: secret.id)
+                if state.secrets[place]?.contains(secret) == false { state.secrets[place]?.append(secret) }
+            }
         }
     }
 

@@ -15,7 +15,7 @@ struct ZoneLinkKeys: Sendable, Equatable {
     /// What a fragment with keys begins with. The number changes with the form of the rest.
     private static let prefix = "keys1."
 
-    /// Oldest first, at least one.
+    /// Oldest first, at least one. On a device an id may have several: one may be of a forged URL.
     let secrets: [ZoneSecret]
 
     /// - Returns: nil without keys.
@@ -24,11 +24,16 @@ struct ZoneLinkKeys: Sendable, Equatable {
         self.secrets = Array(secrets.suffix(Self.countMax))
     }
 
+    /// The key with which to encrypt under that id.
     func secret(_ id: [UInt8]) -> ZoneSecret? { secrets.first { $0.id == id } }
 
-    /// With keys that came later. A key that is here already stays as it is, whatever a later link says of its id.
+    /// The keys that may open what is encrypted under that id.
+    func secrets(_ id: [UInt8]) -> [ZoneSecret] { secrets.filter { $0.id == id } }
+
+    /// With keys that came later. A key that is here already stays as it is, whatever a later link says of its id. That one opens
+    /// values too, if the first one does not, and encrypts none.
     func adding(_ newer: ZoneLinkKeys) -> ZoneLinkKeys {
-        let fresh = newer.secrets.filter { secret($0.id) == nil }
+        let fresh = newer.secrets.filter { !secrets.contains($0) }
         return ZoneLinkKeys(secrets + fresh) ?? self
     }
 
@@ -37,17 +42,15 @@ struct ZoneLinkKeys: Sendable, Equatable {
     /// For each key its id and the key.
     var bytes: [UInt8] { secrets.flatMap { $0.id + $0.key } }
 
-    /// - Returns: nil unless there are whole keys, and at least one, each once.
+    /// - Returns: nil unless there are whole keys, and at least one.
     init?(bytes: [UInt8]) {
         let size = Self.idByteCount + AESGCM.keyByteCount
         guard !bytes.isEmpty, bytes.count.isMultiple(of: size), bytes.count <= size * Self.countMax else { return nil }
-        let secrets = stride(from: 0, to: bytes.count, by: size).map { start in
+        secrets = stride(from: 0, to: bytes.count, by: size).map { start in
             ZoneSecret(
                 id: Array(bytes[start..<start + Self.idByteCount]),
                 key: Array(bytes[start + Self.idByteCount..<start + size]))
         }
-        guard Set(secrets.map(\.id)).count == secrets.count else { return nil }
-        self.secrets = secrets
     }
 
     // MARK: URLs
@@ -68,7 +71,8 @@ struct ZoneLinkKeys: Sendable, Equatable {
         text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
         guard let data = Data(base64Encoded: text) else { throw Self.damaged }
         let content = [UInt8](data.dropLast(Self.checkByteCount))
-        guard [UInt8](data.suffix(Self.checkByteCount)) == Self.check(content), let keys = ZoneLinkKeys(bytes: content)
+        guard [UInt8](data.suffix(Self.checkByteCount)) == Self.check(content),
+            let keys = ZoneLinkKeys(bytes: content), Set(keys.secrets.map(\.id)).count == keys.secrets.count
         else { throw Self.damaged }
         self = keys
     }

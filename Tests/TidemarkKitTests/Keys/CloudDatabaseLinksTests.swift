@@ -325,6 +325,19 @@ import TidemarkWire
         #expect(try read(secret) == "secret")
     }
 
+    @Test func `R-859: whoever opened a forged link first reads everything once the genuine one is opened`() throws {
+        let (old, new) = (ZoneSecret.random(), ZoneSecret.random())
+        let forged = ZoneSecret(id: old.id, key: ZoneSecret.random().key)
+        serve([old])
+        try accept(try url([forged]))
+        #expect(try read(old) == "internalError", "it was encrypted with the genuine key")
+        serve([old, new])
+        try accept(try url([old, new]))
+        for secret in [old, new, forged] { #expect(try read(secret) == "secret") }
+        #expect(try sealing()?.get() == new)
+        #expect(try sealing(restarted())?.get() == new)
+    }
+
     /// The number, or the error's code.
     private func number(of zoneID: CKRecordZone.ID) throws -> String {
         try scheduler.complete { [container] in

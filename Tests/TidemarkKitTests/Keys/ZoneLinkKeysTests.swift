@@ -55,11 +55,15 @@ import Testing
         }
     }
 
-    @Test func `bytes that are no whole keys, or the same key twice, are none`() throws {
+    @Test func `bytes that are no whole keys are none, and no URL has two keys under one id`() throws {
         let bytes = try Self.keys(2).bytes
         #expect(bytes.count == 96)
         for count in 0...95 where count != 48 { #expect(ZoneLinkKeys(bytes: Array(bytes.prefix(count))) == nil) }
-        #expect(ZoneLinkKeys(bytes: Array(bytes.prefix(48)) + Array(bytes.prefix(48))) == nil)
+        let secret = ZoneSecret.random()
+        for other in [secret, ZoneSecret(id: secret.id, key: ZoneSecret.random().key)] {
+            let twice = try Self.url(try #require(ZoneLinkKeys([secret, other])).fragment)
+            #expect(throws: CKError.self) { try ZoneLinkKeys(in: twice) }
+        }
         #expect(ZoneLinkKeys(bytes: try Self.keys(100).bytes + Self.keys(1).bytes) == nil)
         #expect(ZoneLinkKeys([ZoneSecret]()) == nil)
     }
@@ -69,8 +73,11 @@ import Testing
         let forged = ZoneSecret(id: first.secrets[1].id, key: ZoneSecret.random().key)
         let fresh = ZoneSecret.random()
         let both = first.adding(try #require(ZoneLinkKeys([forged, fresh])))
-        #expect(both.secrets == first.secrets + [fresh])
-        #expect(both.secret(forged.id) == first.secrets[1])
+        #expect(both.secrets == first.secrets + [forged, fresh])
+        #expect(both.secret(forged.id) == first.secrets[1], "it encrypts")
+        #expect(both.secrets(forged.id) == [first.secrets[1], forged], "both may open what is there")
+        #expect(both.adding(try #require(ZoneLinkKeys([forged, fresh]))) == both, "nothing comes twice")
+        #expect(ZoneLinkKeys(bytes: both.bytes) == both)
         let many = try Self.keys(100)
         let newest = many.adding(try #require(ZoneLinkKeys([fresh])))
         #expect(newest.secrets.count == 100 && newest.secrets.last == fresh, "the oldest makes room")
