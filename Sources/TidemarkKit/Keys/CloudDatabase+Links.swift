@@ -44,7 +44,7 @@ extension CloudDatabase {
     /// Keeps the keys that came in URLs on this device, beside those that it has. It keeps them before a share is accepted. Of a
     /// share that is then refused they open nothing.
     ///
-    /// - Throws: `internalError` if they cannot be written.
+    /// - Throws: `internalError` if they cannot be written, `limitExceeded` if there are too many.
     func keepLinkKeys(of metadatas: [CKShare.Metadata]) async throws(CKError) {
         let linked = metadatas.filter { $0.keys != nil && $0.containerIdentifier == keys.container }
         guard !linked.isEmpty else { return }
@@ -63,6 +63,7 @@ extension CloudDatabase {
         for _ in 0..<Self.keepTriesMax {
             let stored = try keys.store.key(for: name)
             let wanted = stored.flatMap(ZoneLinkKeys.init(bytes:))?.adding(new) ?? new
+            guard new.secrets.allSatisfy(wanted.secrets.contains) else { throw Self.tooManyLinkKeys(name) }
             if stored == wanted.bytes { return wanted }
             if stored == nil {
                 if try keys.store.keep(wanted.bytes, for: name) == wanted.bytes { return wanted }
@@ -74,6 +75,14 @@ extension CloudDatabase {
     }
 
     private static let keepTriesMax = 10
+
+    private static func tooManyLinkKeys(_ name: String) -> CKError {
+        CKError(
+            .limitExceeded,
+            message: "This device keeps \(ZoneLinkKeys.countMax) keys of the zone from URLs, and takes no more. Some "
+                + "URLs may have been forged. Remove \"\(name)\" from the device's key file "
+                + "(TidemarkConfiguration.keyFile), and accept the share by a URL that is surely from its owner.")
+    }
 
     /// Names may have spaces, and a server says what an owner is called: so the length of the owner's name says where it ends.
     private static func linkName(of zoneID: CKRecordZone.ID, _ name: String) -> String {

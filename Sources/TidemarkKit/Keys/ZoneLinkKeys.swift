@@ -6,8 +6,10 @@ internal import TidemarkCrypto
 /// Keys of a zone, as the fragment of a share's URL carries them, and as a device keeps them afterwards. No server is
 /// ever sent a fragment.
 struct ZoneLinkKeys: Sendable, Equatable {
+    /// How many a device keeps of a zone: those of ten URLs with as many keys as a zone can have.
+    static let countMax = 1_000
     /// As many as a zone can have. A URL gets fewer (``urlCountMax``).
-    private static let countMax = 100
+    private static let zoneCountMax = 100
     /// How many keys a URL has: longer URLs do not survive all messengers.
     static let urlCountMax = 16
     private static let idByteCount = 16
@@ -21,7 +23,7 @@ struct ZoneLinkKeys: Sendable, Equatable {
     /// - Returns: nil without keys.
     init?(_ secrets: some Collection<ZoneSecret>) {
         guard !secrets.isEmpty else { return nil }
-        self.secrets = Array(secrets.suffix(Self.countMax))
+        self.secrets = Array(secrets.prefix(Self.countMax))
     }
 
     /// The key with which to encrypt under that id.
@@ -33,6 +35,7 @@ struct ZoneLinkKeys: Sendable, Equatable {
     /// With keys that came later. A key that is here already stays as it is, whatever a later link says of its id. That one opens
     /// values too, if the first one does not, and encrypts none.
     func adding(_ newer: ZoneLinkKeys) -> ZoneLinkKeys {
+        // None makes room: a forged URL of many keys would push the genuine ones out.
         let fresh = newer.secrets.filter { !secrets.contains($0) }
         return ZoneLinkKeys(secrets + fresh) ?? self
     }
@@ -72,7 +75,8 @@ struct ZoneLinkKeys: Sendable, Equatable {
         guard let data = Data(base64Encoded: text) else { throw Self.damaged }
         let content = [UInt8](data.dropLast(Self.checkByteCount))
         guard [UInt8](data.suffix(Self.checkByteCount)) == Self.check(content),
-            let keys = ZoneLinkKeys(bytes: content), Set(keys.secrets.map(\.id)).count == keys.secrets.count
+            let keys = ZoneLinkKeys(bytes: content), keys.secrets.count <= Self.zoneCountMax,
+            Set(keys.secrets.map(\.id)).count == keys.secrets.count
         else { throw Self.damaged }
         self = keys
     }

@@ -338,6 +338,21 @@ import TidemarkWire
         #expect(try sealing(restarted())?.get() == new)
     }
 
+    @Test func `R-859: what finds no room beside the keys of other links is refused, and the share is not accepted`()
+        throws
+    {
+        let genuine = ZoneSecret.random()
+        serve([genuine])
+        try accept(try url([genuine]))
+        for _ in 0..<9 { try accept(try url((0..<100).map { _ in .random() })) }
+        let acceptCount = server.log.count { $0.hasSuffix("acceptShares") }
+        let error = #expect(throws: CKError.self) { try accept(try url((0..<100).map { _ in .random() })) }
+        #expect(error?.code == .limitExceeded)
+        #expect(server.log.count { $0.hasSuffix("acceptShares") } == acceptCount)
+        try accept(try url([genuine]))
+        #expect(try sealing(restarted())?.get() == genuine)
+    }
+
     /// The number, or the error's code.
     private func number(of zoneID: CKRecordZone.ID) throws -> String {
         try scheduler.complete { [container] in

@@ -64,7 +64,7 @@ import Testing
             let twice = try Self.url(try #require(ZoneLinkKeys([secret, other])).fragment)
             #expect(throws: CKError.self) { try ZoneLinkKeys(in: twice) }
         }
-        #expect(ZoneLinkKeys(bytes: try Self.keys(100).bytes + Self.keys(1).bytes) == nil)
+        #expect(ZoneLinkKeys(bytes: try Self.keys(ZoneLinkKeys.countMax).bytes + Self.keys(1).bytes) == nil)
         #expect(ZoneLinkKeys([ZoneSecret]()) == nil)
     }
 
@@ -78,9 +78,17 @@ import Testing
         #expect(both.secrets(forged.id) == [first.secrets[1], forged], "both may open what is there")
         #expect(both.adding(try #require(ZoneLinkKeys([forged, fresh]))) == both, "nothing comes twice")
         #expect(ZoneLinkKeys(bytes: both.bytes) == both)
-        let many = try Self.keys(100)
-        let newest = many.adding(try #require(ZoneLinkKeys([fresh])))
-        #expect(newest.secrets.count == 100 && newest.secrets.last == fresh, "the oldest makes room")
-        #expect(ZoneLinkKeys(bytes: newest.bytes) == newest)
+    }
+
+    @Test func `R-859: however many keys forged links have, the first ones stay`() throws {
+        let first = try Self.keys(3)
+        var kept = first
+        for _ in 0..<12 { kept = kept.adding(try Self.keys(100)) }
+        #expect(kept.secrets.count == ZoneLinkKeys.countMax && Array(kept.secrets.prefix(3)) == first.secrets)
+        let forged = ZoneSecret(id: first.secrets[0].id, key: ZoneSecret.random().key)
+        #expect(kept.adding(try #require(ZoneLinkKeys([forged]))) == kept)
+        #expect(ZoneLinkKeys(bytes: kept.bytes) == kept)
+        let most = try Self.url(try Self.keys(101).fragment)
+        #expect(throws: CKError.self) { try ZoneLinkKeys(in: most) }
     }
 }
