@@ -97,15 +97,18 @@ extension CloudDatabase {
 
     /// A URL of a share with the newest keys of its zone in the fragment. Makes a key if the zone has none.
     func urlWithKeys(_ url: URL, of zoneID: CKRecordZone.ID) async throws(CKError) -> URL {
-        guard let newest = try await sealingSecrets(of: [zoneID])[zoneID]?.get() else {
+        guard let sealing = try await sealingSecrets(of: [zoneID])[zoneID] else {
             throw Self.wrongAnswer(to: .fetchKeys)
         }
-        // Older ones too, as far as this device can open them.
-        if let failure = try await fetchKeys(of: [zoneID])[zoneID] { throw failure }
+        _ = try sealing.get()
+        // Older ones too, as far as they are on this device: a URL may have brought the newest ones alone.
+        let failure = try await fetchKeys(of: [zoneID])[zoneID]
+        if let failure, failure.code != Self.linkMissing.code { throw failure }
         let found = try await usableKeys(of: [zoneID])
         guard let wires = try found.zones[zoneID]?.get() else { throw Self.wrongAnswer(to: .fetchKeys) }
-        var secrets = wires.compactMap { keys.secret($0.id, of: zoneID) }
-        if !secrets.contains(newest) { secrets.append(newest) }
+        let secrets = wires.compactMap { keys.secret($0.id, of: zoneID) }
+        // Whoever accepts by the URL encrypts with the newest key.
+        guard let newest = secrets.last, newest.id == wires.last?.id else { throw failure ?? Self.zoneKeysBusy }
         var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
         components?.fragment = ZoneLinkKeys(secrets.suffix(ZoneLinkKeys.urlCountMax))?.fragment
         guard let complete = components?.url, complete.fragment != nil else { throw Self.noURL }

@@ -90,7 +90,7 @@ import TidemarkWire
         return result
     }
 
-    private func url(_ secrets: [ZoneSecret]) throws -> URL {
+    private func url(_ secrets: some Collection<ZoneSecret>) throws -> URL {
         let keys = try #require(ZoneLinkKeys(secrets))
         return try #require(URL(string: "https://cloud.example.org/share/L#\(keys.fragment)"))
     }
@@ -344,13 +344,34 @@ import TidemarkWire
         let genuine = ZoneSecret.random()
         serve([genuine])
         try accept(try url([genuine]))
-        for _ in 0..<9 { try accept(try url((0..<100).map { _ in .random() })) }
+        for _ in 0..<9 { try accept(try url((0..<100).map { _ in ZoneSecret.random() })) }
         let acceptCount = server.log.count { $0.hasSuffix("acceptShares") }
-        let error = #expect(throws: CKError.self) { try accept(try url((0..<100).map { _ in .random() })) }
+        let error = #expect(throws: CKError.self) { try accept(try url((0..<100).map { _ in ZoneSecret.random() })) }
         #expect(error?.code == .limitExceeded)
         #expect(server.log.count { $0.hasSuffix("acceptShares") } == acceptCount)
         try accept(try url([genuine]))
         #expect(try sealing(restarted())?.get() == genuine)
+    }
+
+    /// The keys in the URL that this device passes on.
+    private func passOn() throws -> [ZoneSecret] {
+        let plain = try #require(URL(string: "https://cloud.example.org/share/L"))
+        let url = try scheduler.complete { [container, zoneID] in
+            try await container.sharedCloudDatabase.cloud.urlWithKeys(plain, of: zoneID)
+        }
+        return try #require(try ZoneLinkKeys(in: url)).secrets
+    }
+
+    @Test func `R-858: a participant passes the newest keys on, also if the zone had more before`() throws {
+        let all = (0..<20).map { _ in ZoneSecret.random() }
+        serve(all)
+        try accept(try url(all.suffix(16)))
+        #expect(try passOn() == Array(all.suffix(16)))
+        #expect(try read(all[0]) == "serverRejectedRequest" && read(all[4]) == "secret")
+        // Not without the key that is the newest by now, though this device has not heard of that.
+        serve(all + [.random()])
+        let error = #expect(throws: CKError.self) { _ = try passOn() }
+        #expect(error?.code == .serverRejectedRequest)
     }
 
     /// The number, or the error's code.
