@@ -115,7 +115,8 @@ extension CloudDatabase {
         return complete
     }
 
-    /// The number of the zone's newest key, by what the server says now. Makes a key if a zone of the private database has none.
+    /// The number of the zone's newest key, by what the server says now. Makes a key if the zone has none, and this account
+    /// may.
     func safetyNumber(of zoneID: CKRecordZone.ID) async throws(CKError) -> String {
         // The server may tell of a newer key than the one that is in use here.
         keys.forgetNewest(of: [zoneID])
