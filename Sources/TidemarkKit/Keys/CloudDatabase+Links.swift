@@ -46,7 +46,10 @@ extension CloudDatabase {
     ///
     /// - Throws: `internalError` if they cannot be written, `limitExceeded` if there are too many.
     func keepLinkKeys(of metadatas: [CKShare.Metadata]) async throws(CKError) {
-        let linked = metadatas.filter { $0.keys != nil && $0.containerIdentifier == keys.container }
+        // An owner who opens the URL of a zone of theirs has its keys.
+        let linked = metadatas.filter {
+            $0.keys != nil && $0.containerIdentifier == keys.container && $0.share.recordID.zoneID.isOfOther
+        }
         guard !linked.isEmpty else { return }
         let name = try await keyName()
         for metadata in linked {

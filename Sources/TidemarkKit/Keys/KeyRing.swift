@@ -11,6 +11,8 @@ package final class KeyRing: Sendable {
         var secrets: [Place: [ZoneSecret]] = [:]
         /// With what values of a zone are encrypted, as far as known.
         var newest: [CKRecordZone.ID: ZoneSecret] = [:]
+        /// Zones of which a link has brought keys: they take none from a server.
+        var linked: Set<CKRecordZone.ID> = []
         var observers: [Observer] = []
     }
 
@@ -73,6 +75,8 @@ package final class KeyRing: Sendable {
         _ keys: [WireZoneKey], of zoneID: CKRecordZone.ID, with account: AccountSecret
     ) -> ZoneSecret? {
         state.withLock { state in
+            // A link may have come while the server was asked.
+            guard !state.linked.contains(zoneID) else { return nil }
             var newest: ZoneSecret?
             for key in keys {
                 let place = Place(zoneID: zoneID, id: key.id)
@@ -110,6 +114,7 @@ package final class KeyRing: Sendable {
     /// Adds keys of a link under ids that are known here already: for reading, nobody asks for those again.
     func add(_ link: ZoneLinkKeys, of zoneID: CKRecordZone.ID) {
         state.withLock { state in
+            state.linked.insert(zoneID)
             for secret in link.secrets {
                 let place = Place(zoneID: zoneID, id: secret.id)
                 if state.secrets[place]?.contains(secret) == false { state.secrets[place]?.append(secret) }

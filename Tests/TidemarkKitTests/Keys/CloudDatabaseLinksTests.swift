@@ -29,8 +29,8 @@ import TidemarkWire
     /// The server tells the ids of the zone's keys alone. The account is end-to-end encrypted, and its key is elsewhere.
     ///
     /// - Parameter retired: saves under these keys are refused. All others meet a zone that is not there.
-    private func serve(_ secrets: [ZoneSecret], retired: [ZoneSecret] = []) {
-        let zone = WireZoneID.named("Plans for May", of: "_bob")
+    private func serve(_ secrets: [ZoneSecret], retired: [ZoneSecret] = [], owner: String = "_bob") {
+        let zone = WireZoneID.named("Plans for May", of: owner)
         server.answer { envelope in
             switch envelope.request {
             case .fetchKeys(let request):
@@ -313,6 +313,27 @@ import TidemarkWire
             #expect(try sealing(started)?.error?.ofMissingKeys.keepsChangePending == true)
         }
         #expect(!server.log.contains { $0.hasSuffix("saveZoneKey") }, "no key is made that the server can open")
+    }
+
+    @Test(arguments: ["_bob", ""])
+    func `R-858, R-859: keys that were asked for before a link was opened count only for the zone's owner`(
+        owner: String
+    ) throws {
+        let ring = try container.sharedCloudDatabase.cloud.keys
+        let account = try #require(AccountSecret(AccountSecret.randomKey()))
+        let (genuine, late) = (ZoneSecret.random(), ZoneSecret.random())
+        var wire = WireZoneKey()
+        (wire.id, wire.accountKeyID) = (late.id, account.id)
+        wire.wrapped = account.wrap(late, container: ring.container, zoneName: zoneID.zoneName)
+        serve([genuine], owner: owner)
+        try accept(try url([genuine]))
+        let own = CKRecordZone.ID(zoneName: zoneID.zoneName)
+        let adopted = ring.adopt([wire], of: owner.isEmpty ? own : zoneID, with: account)
+        #expect(adopted == (owner.isEmpty ? late : nil))
+        #expect(ring.newest(of: owner.isEmpty ? own : zoneID) == adopted)
+        // Other zones are as before.
+        let other = CKRecordZone.ID(zoneName: zoneID.zoneName, ownerName: "_carol")
+        #expect(ring.adopt([wire], of: other, with: account) == late)
     }
 
     @Test func `R-859: a forged link with a known key's id changes nothing`() throws {
