@@ -31,10 +31,10 @@ extension CKContainer {
 
     /// Gives a zone of the private database a new key. It encrypts values that are saved from now on: the server refuses values
     /// under older keys, and other devices encrypt them anew. Older values stay as they are, and readable. A zone can have 100
-    /// keys.
+    /// keys. A server of an older version goes on to take values under older keys.
     ///
-    /// - Throws: `CKError`: `zoneNotFound`, `limitExceeded`, `accountTemporarilyUnavailable` if this device does not
-    ///   have the account's key.
+    /// - Throws: `CKError`: `zoneNotFound`, `limitExceeded`, `zoneBusy` if others add keys all the time,
+    ///   `accountTemporarilyUnavailable` if this device does not have the account's key.
     public func rotateEncryptionKey(of zoneID: CKRecordZone.ID) async throws {
         try await privateCloudDatabase.cloud.rotateKey(of: zoneID)
     }

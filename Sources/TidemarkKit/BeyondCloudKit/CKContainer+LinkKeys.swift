@@ -10,13 +10,13 @@ extension CKContainer {
     ///
     /// Send the URL by a way that the server's operator cannot read or change. Whoever has it, and what the server stores, can
     /// read the zone's encrypted values. After ``rotateEncryptionKey(of:)`` everybody needs a new URL: they accept the share
-    /// by it once more.
+    /// by it once more. A device that has accepted by such a URL takes the zone's keys from no server any more.
     ///
     /// - Parameters:
     ///   - share: a saved share of the private database, or one that the current user has joined by such a URL.
     ///   - participantID: for the participant's one-time URL.
     /// - Throws: `CKError`: `invalidArguments` if the share has no such URL, `zoneNotFound`, `accountTemporarilyUnavailable` if
-    ///   this device does not have the account's key.
+    ///   this device does not have the account's key, `serverRejectedRequest` if it does not have the zone's newest key.
     public func urlWithKeys(
         of share: CKShare, for participantID: CKShare.Participant.ID? = nil
     ) async throws -> URL {

@@ -136,7 +136,7 @@ extension CloudDatabase {
         do throws(ValueCipher.Trouble) {
             record.replaceOriginal(
                 try cipher.open(record.originalFields, keys: record.keyRule) {
-                    self.keys.secret($0, of: record.recordID.zoneID)
+                    self.keys.secrets($0, of: record.recordID.zoneID)
                 })
             return .success(record)
         } catch {
@@ -222,15 +222,26 @@ extension CKError {
 
     /// The error of a save that met a record that cannot be read. To save again would meet it again, so the item ends.
     var ofConflict: CKError {
+        if hasKeysToCome { return CKError(codeOfSave, userInfo: userInfo) }
         guard userInfo[Self.unreadableKey] != nil else { return self }
         return CKError(
             .serverRejectedRequest, message: localizedDescription, userInfo: [NSUnderlyingErrorKey: self as NSError])
     }
 
+    private static let keysToComeKey = "TidemarkKeysToCome"
+
+    /// Marks the error of a zone whose newest key this device does not have, and will be given: it has older ones.
+    var ofKeysToCome: CKError { CKError(code, userInfo: userInfo.merging([Self.keysToComeKey: true]) { $1 }) }
+
+    private var hasKeysToCome: Bool { userInfo[Self.keysToComeKey] != nil }
+
+    /// a change that only needs a newer key waits for it, as for the recovery key.
+    private var codeOfSave: Code { hasKeysToCome ? .accountTemporarilyUnavailable : code }
+
     private static let missingKeysKey = "TidemarkKeysMissing"
 
     /// The error of a record that is not sent, because its keys cannot be had.
-    var ofMissingKeys: CKError { CKError(code, userInfo: userInfo.merging([Self.missingKeysKey: true]) { $1 }) }
+    var ofMissingKeys: CKError { CKError(codeOfSave, userInfo: userInfo.merging([Self.missingKeysKey: true]) { $1 }) }
 
     /// Whether the record was not sent, because its keys cannot be had. Nothing of it can have been carried out, and the
     /// error says nothing of other records.

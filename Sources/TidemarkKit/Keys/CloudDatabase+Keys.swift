@@ -80,7 +80,7 @@ extension CloudDatabase {
         var failures: [CKRecordZone.ID: CKError] = [:]
         for zoneID in zoneIDs {
             if let linked = linked[zoneID] {
-                if !linked.hasAll { failures[zoneID] = Self.linkMissing }
+                if let failure = linked.failure { failures[zoneID] = failure }
                 continue
             }
             switch found.zones[zoneID] {
@@ -120,7 +120,7 @@ extension CloudDatabase {
             if let newest = linked.newest {
                 secrets[zoneID] = .success(newest)
             } else {
-                secrets[zoneID] = .failure(Self.linkMissing)
+                secrets[zoneID] = .failure(linked.failure ?? Self.linkMissing)
             }
         }
         unknown.removeAll { secrets[$0] != nil }
@@ -190,13 +190,13 @@ extension CloudDatabase {
         return .success(newest)
     }
 
-    /// Makes a new key of the zone, if its newest one still is `newest`.
+    /// Gives the zone a new key, if its newest one still is `newest`.
     ///
     /// - Returns: the zone's keys, as they are now.
     private func saveZoneSecret(
-        after newest: WireZoneKey?, of zoneID: CKRecordZone.ID, _ account: AccountSecret, retiresOlder: Bool = false
+        _ secret: ZoneSecret = .random(), after newest: WireZoneKey?, of zoneID: CKRecordZone.ID,
+        _ account: AccountSecret, retiresOlder: Bool = false
     ) async throws(CKError) -> [WireZoneKey] {
-        let secret = ZoneSecret.random()
         var request = WireSaveZoneKey()
         request.database = wireScope
         request.zone = WireZoneID(zoneID)
@@ -216,10 +216,16 @@ extension CloudDatabase {
     func rotateKey(of zoneID: CKRecordZone.ID) async throws(CKError) {
         let found = try await serverKeys(of: [zoneID])
         let account = try await accountSecret(found.account)
-        guard let wrapped = try found.zones[zoneID]?.get() else { throw Self.wrongAnswer(to: .fetchKeys) }
-        let now = try await saveZoneSecret(after: wrapped.last, of: zoneID, account, retiresOlder: true)
-        // Another device that was faster has done the same.
-        keys.adopt(now, of: zoneID, with: account)
+        guard var now = try found.zones[zoneID]?.get() else { throw Self.wrongAnswer(to: .fetchKeys) }
+        for _ in 0..<Self.keyTriesMax {
+            let fresh = ZoneSecret.random()
+            now = try await saveZoneSecret(fresh, after: now.last, of: zoneID, account, retiresOlder: true)
+            // A faster key of another device may have retired none, and be known to whoever was removed.
+            guard now.last?.id == fresh.id else { continue }
+            keys.adopt(now, of: zoneID, with: account)
+            return
+        }
+        throw Self.zoneKeysBusy
     }
 
     /// The account's key, for another device. Makes it if there is none yet.
@@ -252,4 +258,12 @@ extension CloudDatabase {
     private static let noRecoveryKey = CKError(
         .invalidArguments,
         message: "The server keeps this account's key and gives it to its devices. No recovery key is needed.")
+}
+
+extension Result where Success == [WireZoneKey], Failure == CKError {
+    /// Whether the server has the keys, and cannot hand them on.
+    var hasIDsAlone: Bool {
+        guard case .success(let keys) = self else { return false }
+        return !keys.isEmpty && keys.allSatisfy(\.wrapped.isEmpty)
+    }
 }

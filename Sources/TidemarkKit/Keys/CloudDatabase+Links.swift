@@ -6,11 +6,14 @@ internal import TidemarkWire
 
 /// Keys of zones that a link brings, because no server can hand them on: an account is end-to-end encrypted.
 extension CloudDatabase {
-    /// The keys of one zone, as far as they are on this device.
-    typealias LinkedKeys = (newest: ZoneSecret?, hasAll: Bool)
+    /// The keys of one zone, as far as they are on this device; and why some are not.
+    typealias LinkedKeys = (newest: ZoneSecret?, failure: CKError?)
 
     /// Takes the zones whose keys the server does not have for this account from its answer, and their keys from this device.
     /// In the private database there are none: a server cannot make a device forget how its own keys are wrapped.
+    ///
+    /// Once a URL has brought keys of a zone, this device takes none of it from a server, whatever that offers. What a
+    /// server wraps for this account, it may have made itself.
     ///
     /// - Parameter name: under which the account's key is kept.
     func takeLinked(
@@ -19,11 +22,20 @@ extension CloudDatabase {
         guard scope == .shared else { return [:] }
         var linked: [CKRecordZone.ID: LinkedKeys] = [:]
         for (zoneID, result) in found.zones {
-            guard case .success(let wires) = result, !wires.isEmpty, wires.allSatisfy(\.wrapped.isEmpty) else {
-                continue
-            }
             let kept = try keys.store.key(for: Self.linkName(of: zoneID, name)).flatMap(ZoneLinkKeys.init(bytes:))
-            linked[zoneID] = keys.adopt(wires.map(\.id), of: zoneID, from: kept)
+            var ids: [[UInt8]] = []
+            switch result {
+            case .success(let wires):
+                guard kept != nil || result.hasIDsAlone else { continue }
+                ids = wires.map(\.id)
+            case .failure(let error):
+                // An older server does not tell ids.
+                guard kept != nil, error.code == .serverRejectedRequest else { continue }
+            }
+            let adopted = keys.adopt(ids, of: zoneID, from: kept)
+            // Whoever has opened a URL of the zone gets one with the newer key too.
+            let failure = kept == nil ? Self.linkMissing : Self.linkMissing.ofKeysToCome
+            linked[zoneID] = (adopted.newest, adopted.hasAll ? nil : failure)
         }
         for zoneID in linked.keys { found.zones[zoneID] = nil }
         return linked
@@ -32,34 +44,48 @@ extension CloudDatabase {
     /// Keeps the keys that came in URLs on this device, beside those that it has. It keeps them before a share is accepted. Of a
     /// share that is then refused they open nothing.
     ///
-    /// - Throws: `internalError` if they cannot be written.
+    /// - Throws: `internalError` if they cannot be written, `limitExceeded` if there are too many.
     func keepLinkKeys(of metadatas: [CKShare.Metadata]) async throws(CKError) {
-        let linked = metadatas.filter { $0.keys != nil && $0.containerIdentifier == keys.container }
+        // An owner who opens the URL of a zone of theirs has its keys.
+        let linked = metadatas.filter {
+            $0.keys != nil && $0.containerIdentifier == keys.container && $0.share.recordID.zoneID.isOfOther
+        }
         guard !linked.isEmpty else { return }
         let name = try await keyName()
         for metadata in linked {
             guard let new = metadata.keys else { continue }
-            try keep(new, under: Self.linkName(of: metadata.share.recordID.zoneID, name))
+            let zoneID = metadata.share.recordID.zoneID
+            keys.add(try keep(new, under: Self.linkName(of: zoneID, name)), of: zoneID)
         }
         keys.imported()
     }
 
-    private func keep(_ new: ZoneLinkKeys, under name: String) throws(CKError) {
+    /// - Returns: all that are kept now.
+    private func keep(_ new: ZoneLinkKeys, under name: String) throws(CKError) -> ZoneLinkKeys {
         // Another process may keep some at the same time.
         for _ in 0..<Self.keepTriesMax {
             let stored = try keys.store.key(for: name)
-            let wanted = (stored.flatMap(ZoneLinkKeys.init(bytes:))?.adding(new) ?? new).bytes
-            if stored == wanted { return }
+            let wanted = stored.flatMap(ZoneLinkKeys.init(bytes:))?.adding(new) ?? new
+            guard new.secrets.allSatisfy(wanted.secrets.contains) else { throw Self.tooManyLinkKeys(name) }
+            if stored == wanted.bytes { return wanted }
             if stored == nil {
-                if try keys.store.keep(wanted, for: name) == wanted { return }
+                if try keys.store.keep(wanted.bytes, for: name) == wanted.bytes { return wanted }
             } else {
-                try keys.store.replace(stored, by: wanted, for: name)
+                try keys.store.replace(stored, by: wanted.bytes, for: name)
             }
         }
         throw CKError(.zoneBusy, message: "Other apps of this user change the file of keys. Try again.", retryAfter: 1)
     }
 
     private static let keepTriesMax = 10
+
+    private static func tooManyLinkKeys(_ name: String) -> CKError {
+        CKError(
+            .limitExceeded,
+            message: "This device keeps \(ZoneLinkKeys.countMax) keys of the zone from URLs, and takes no more. Some "
+                + "URLs may have been forged. Remove \"\(name)\" from the device's key file "
+                + "(TidemarkConfiguration.keyFile), and accept the share by a URL that is surely from its owner.")
+    }
 
     /// Names may have spaces, and a server says what an owner is called: so the length of the owner's name says where it ends.
     private static func linkName(of zoneID: CKRecordZone.ID, _ name: String) -> String {
@@ -74,22 +100,26 @@ extension CloudDatabase {
 
     /// A URL of a share with the newest keys of its zone in the fragment. Makes a key if the zone has none.
     func urlWithKeys(_ url: URL, of zoneID: CKRecordZone.ID) async throws(CKError) -> URL {
-        guard let newest = try await sealingSecrets(of: [zoneID])[zoneID]?.get() else {
+        guard let sealing = try await sealingSecrets(of: [zoneID])[zoneID] else {
             throw Self.wrongAnswer(to: .fetchKeys)
         }
-        // Older ones too, as far as this device can open them.
-        if let failure = try await fetchKeys(of: [zoneID])[zoneID] { throw failure }
+        _ = try sealing.get()
+        // Older ones too, as far as they are on this device: a URL may have brought the newest ones alone.
+        let failure = try await fetchKeys(of: [zoneID])[zoneID]
+        if let failure, failure.code != Self.linkMissing.code { throw failure }
         let found = try await usableKeys(of: [zoneID])
         guard let wires = try found.zones[zoneID]?.get() else { throw Self.wrongAnswer(to: .fetchKeys) }
-        var secrets = wires.compactMap { keys.secret($0.id, of: zoneID) }
-        if !secrets.contains(newest) { secrets.append(newest) }
+        let secrets = wires.compactMap { keys.secret($0.id, of: zoneID) }
+        // Whoever accepts by the URL encrypts with the newest key.
+        guard let newest = secrets.last, newest.id == wires.last?.id else { throw failure ?? Self.zoneKeysBusy }
         var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
         components?.fragment = ZoneLinkKeys(secrets.suffix(ZoneLinkKeys.urlCountMax))?.fragment
         guard let complete = components?.url, complete.fragment != nil else { throw Self.noURL }
         return complete
     }
 
-    /// The number of the zone's newest key, by what the server says now. Makes a key if a zone of the private database has none.
+    /// The number of the zone's newest key, by what the server says now. Makes a key if the zone has none, and this account
+    /// may.
     func safetyNumber(of zoneID: CKRecordZone.ID) async throws(CKError) -> String {
         // The server may tell of a newer key than the one that is in use here.
         keys.forgetNewest(of: [zoneID])

@@ -7,9 +7,12 @@ internal import TidemarkWire
 /// one. Keys are fetched when a record first needs them, and stay.
 package final class KeyRing: Sendable {
     private struct State {
-        var secrets: [Place: ZoneSecret] = [:]
+        /// At least one each. The first one encrypts.
+        var secrets: [Place: [ZoneSecret]] = [:]
         /// With what values of a zone are encrypted, as far as known.
         var newest: [CKRecordZone.ID: ZoneSecret] = [:]
+        /// Zones of which a link has brought keys: they take none from a server.
+        var linked: Set<CKRecordZone.ID> = []
         var observers: [Observer] = []
     }
 
@@ -45,8 +48,11 @@ package final class KeyRing: Sendable {
 
     // MARK: Zones
 
-    func secret(_ id: [UInt8], of zoneID: CKRecordZone.ID) -> ZoneSecret? {
-        state.withLock { $0.secrets[Place(zoneID: zoneID, id: id)] }
+    func secret(_ id: [UInt8], of zoneID: CKRecordZone.ID) -> ZoneSecret? { secrets(id, of: zoneID).first }
+
+    /// The keys that may open what is encrypted under that id: links may have brought several.
+    func secrets(_ id: [UInt8], of zoneID: CKRecordZone.ID) -> [ZoneSecret] {
+        state.withLock { $0.secrets[Place(zoneID: zoneID, id: id)] ?? [] }
     }
 
     /// Whether there is no key here for some of the ids.
@@ -69,35 +75,50 @@ package final class KeyRing: Sendable {
         _ keys: [WireZoneKey], of zoneID: CKRecordZone.ID, with account: AccountSecret
     ) -> ZoneSecret? {
         state.withLock { state in
+            // A link may have come while the server was asked.
+            guard !state.linked.contains(zoneID) else { return nil }
             var newest: ZoneSecret?
             for key in keys {
                 let place = Place(zoneID: zoneID, id: key.id)
                 newest =
-                    state.secrets[place]
+                    state.secrets[place]?.first
                     ?? account.unwrap(
                         key.wrapped, id: key.id, container: container, zoneName: zoneID.zoneName)
-                if let newest { state.secrets[place] = newest }
+                if let newest, state.secrets[place] == nil { state.secrets[place] = [newest] }
             }
             state.newest[zoneID] = newest
             return newest
         }
     }
 
-    /// Takes over keys of a zone that a link has brought, whose ids the server tells, oldest first. A key that is here already
-    /// stays.
+    /// Takes over keys of a zone that a link has brought, whose ids the server tells, oldest first. They take the place of what a
+    /// server gave before the link was opened.
     ///
     /// - Returns: the newest, if it is here; and whether all are.
     func adopt(
         _ ids: [[UInt8]], of zoneID: CKRecordZone.ID, from link: ZoneLinkKeys?
     ) -> (newest: ZoneSecret?, hasAll: Bool) {
         state.withLock { state in
-            for id in ids {
-                let place = Place(zoneID: zoneID, id: id)
-                if state.secrets[place] == nil { state.secrets[place] = link?.secret(id) }
+            if let link {
+                for id in ids {
+                    let secrets = link.secrets(id)
+                    state.secrets[Place(zoneID: zoneID, id: id)] = secrets.isEmpty ? nil : secrets
+                }
             }
-            let newest = ids.last.flatMap { state.secrets[Place(zoneID: zoneID, id: $0)] }
+            let newest = ids.last.flatMap { link?.secret($0) }
             state.newest[zoneID] = newest
-            return (newest, ids.allSatisfy { state.secrets[Place(zoneID: zoneID, id: $0)] != nil })
+            return (newest, newest != nil && ids.allSatisfy { link?.secret($0) != nil })
+        }
+    }
+
+    /// Adds keys of a link under ids that are known here already: for reading, nobody asks for those again.
+    func add(_ link: ZoneLinkKeys, of zoneID: CKRecordZone.ID) {
+        state.withLock { state in
+            state.linked.insert(zoneID)
+            for secret in link.secrets {
+                let place = Place(zoneID: zoneID, id: secret.id)
+                if state.secrets[place]?.contains(secret) == false { state.secrets[place]?.append(secret) }
+            }
         }
     }
 

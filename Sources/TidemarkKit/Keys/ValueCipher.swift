@@ -41,15 +41,15 @@ struct ValueCipher {
 
     /// The fields with all values of the encrypted space decrypted: the input of ``seal(_:with:keys:)``.
     ///
-    /// - Parameter secret: returns the key with that id.
+    /// - Parameter secrets: returns the keys with that id.
     func open(
-        _ fields: FieldMap, keys rule: FieldKeyRule, secret: ([UInt8]) -> ZoneSecret?
+        _ fields: FieldMap, keys rule: FieldKeyRule, secrets: ([UInt8]) -> [ZoneSecret]
     ) throws(Trouble) -> FieldMap {
         var opened: [Field] = []
         for entry in fields {
             guard let value = try? entry.value() else { throw .damaged(key: entry.key) }
             let isOpen = !entry.isEncrypted || entry.type == .removed
-            let plain = isOpen ? value : try open(value, key: entry.key, rule, secret)
+            let plain = isOpen ? value : try open(value, key: entry.key, rule, secrets)
             opened.append(Field(entry.key, plain, isEncrypted: entry.isEncrypted))
         }
         guard let map = try? FieldMap(opened, keys: rule) else { throw .damaged(key: "") }
@@ -57,13 +57,17 @@ struct ValueCipher {
     }
 
     private func open(
-        _ value: FieldValue, key: String, _ rule: FieldKeyRule, _ secret: ([UInt8]) -> ZoneSecret?
+        _ value: FieldValue, key: String, _ rule: FieldKeyRule, _ secrets: ([UInt8]) -> [ZoneSecret]
     ) throws(Trouble) -> FieldValue {
         guard case .bytes(let bytes) = value, let sealed = SealedValue(bytes) else { throw .damaged(key: key) }
-        guard let secret = secret(sealed.keyID) else { throw .keyMissing(sealed.keyID) }
-        guard
-            let content = AESGCM.open(
-                sealed.ciphertext, key: secret.key, nonce: sealed.nonce, authenticating: context(key)),
+        let candidates = secrets(sealed.keyID)
+        guard !candidates.isEmpty else { throw .keyMissing(sealed.keyID) }
+        var content: [UInt8]?
+        for secret in candidates where content == nil {
+            content = AESGCM.open(
+                sealed.ciphertext, key: secret.key, nonce: sealed.nonce, authenticating: context(key))
+        }
+        guard let content,
             let map = try? FieldMap(validating: content, keys: rule), map.count == 1, let entry = map[key],
             !entry.isEncrypted, entry.type?.isEncryptable == true, let plain = try? entry.value()
         else { throw .damaged(key: key) }

@@ -6,8 +6,10 @@ internal import TidemarkCrypto
 /// Keys of a zone, as the fragment of a share's URL carries them, and as a device keeps them afterwards. No server is
 /// ever sent a fragment.
 struct ZoneLinkKeys: Sendable, Equatable {
+    /// How many a device keeps of a zone: those of ten URLs with as many keys as a zone can have.
+    static let countMax = 1_000
     /// As many as a zone can have. A URL gets fewer (``urlCountMax``).
-    private static let countMax = 100
+    private static let zoneCountMax = 100
     /// How many keys a URL has: longer URLs do not survive all messengers.
     static let urlCountMax = 16
     private static let idByteCount = 16
@@ -15,20 +17,26 @@ struct ZoneLinkKeys: Sendable, Equatable {
     /// What a fragment with keys begins with. The number changes with the form of the rest.
     private static let prefix = "keys1."
 
-    /// Oldest first, at least one.
+    /// Oldest first, at least one. On a device an id may have several: one may be of a forged URL.
     let secrets: [ZoneSecret]
 
     /// - Returns: nil without keys.
     init?(_ secrets: some Collection<ZoneSecret>) {
         guard !secrets.isEmpty else { return nil }
-        self.secrets = Array(secrets.suffix(Self.countMax))
+        self.secrets = Array(secrets.prefix(Self.countMax))
     }
 
+    /// The key with which to encrypt under that id.
     func secret(_ id: [UInt8]) -> ZoneSecret? { secrets.first { $0.id == id } }
 
-    /// With keys that came later. A key that is here already stays as it is, whatever a later link says of its id.
+    /// The keys that may open what is encrypted under that id.
+    func secrets(_ id: [UInt8]) -> [ZoneSecret] { secrets.filter { $0.id == id } }
+
+    /// With keys that came later. A key that is here already stays as it is, whatever a later link says of its id. That one opens
+    /// values too, if the first one does not, and encrypts none.
     func adding(_ newer: ZoneLinkKeys) -> ZoneLinkKeys {
-        let fresh = newer.secrets.filter { secret($0.id) == nil }
+        // None makes room: a forged URL of many keys would push the genuine ones out.
+        let fresh = newer.secrets.filter { !secrets.contains($0) }
         return ZoneLinkKeys(secrets + fresh) ?? self
     }
 
@@ -37,17 +45,15 @@ struct ZoneLinkKeys: Sendable, Equatable {
     /// For each key its id and the key.
     var bytes: [UInt8] { secrets.flatMap { $0.id + $0.key } }
 
-    /// - Returns: nil unless there are whole keys, and at least one, each once.
+    /// - Returns: nil unless there are whole keys, and at least one.
     init?(bytes: [UInt8]) {
         let size = Self.idByteCount + AESGCM.keyByteCount
         guard !bytes.isEmpty, bytes.count.isMultiple(of: size), bytes.count <= size * Self.countMax else { return nil }
-        let secrets = stride(from: 0, to: bytes.count, by: size).map { start in
+        secrets = stride(from: 0, to: bytes.count, by: size).map { start in
             ZoneSecret(
                 id: Array(bytes[start..<start + Self.idByteCount]),
                 key: Array(bytes[start + Self.idByteCount..<start + size]))
         }
-        guard Set(secrets.map(\.id)).count == secrets.count else { return nil }
-        self.secrets = secrets
     }
 
     // MARK: URLs
@@ -68,7 +74,9 @@ struct ZoneLinkKeys: Sendable, Equatable {
         text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
         guard let data = Data(base64Encoded: text) else { throw Self.damaged }
         let content = [UInt8](data.dropLast(Self.checkByteCount))
-        guard [UInt8](data.suffix(Self.checkByteCount)) == Self.check(content), let keys = ZoneLinkKeys(bytes: content)
+        guard [UInt8](data.suffix(Self.checkByteCount)) == Self.check(content),
+            let keys = ZoneLinkKeys(bytes: content), keys.secrets.count <= Self.zoneCountMax,
+            Set(keys.secrets.map(\.id)).count == keys.secrets.count
         else { throw Self.damaged }
         self = keys
     }

@@ -70,8 +70,9 @@ extension CKError {
     /// and the next attempt may succeed.
     var isRetriedBySyncEngine: Bool { isAboutNoItem || code == .zoneBusy || code == .serverResponseLost }
 
-    /// Whether a change that failed stays pending. A fault of the server, or of the device, is not the item's fault.
-    var keepsChangePending: Bool { isRetriedBySyncEngine || code == .internalError || isPassing }
+    /// Whether a change that failed stays pending. A fault of the server, or of the device, is not the item's fault. Nor is it
+    /// that its zone's key was changed while it was on its way.
+    var keepsChangePending: Bool { isRetriedBySyncEngine || code == .internalError || isPassing || isZoneKeyUnknown }
 
     /// Whether a change that failed may have been carried out all the same. Its answer was lost, or nobody waited
     /// for it any more, or the server has lost its store during the commit.

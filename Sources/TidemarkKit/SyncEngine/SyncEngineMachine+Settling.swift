@@ -240,7 +240,7 @@ extension SyncEngineSend {
         // Without the keys of one zone, other records may go. If the server said when to ask for keys again, it
         // did not mean those.
         let lacksKeys = error.isOfMissingKeys || error.code == .accountTemporarilyUnavailable && error.isAboutKeys
-        let isOfItem = error.isPassing || lacksKeys || isAlone && error.makesSuspect
+        let isOfItem = error.isPassing || lacksKeys || error.isZoneKeyUnknown || isAlone && error.makesSuspect
         let waits = error.retryAfterSeconds != nil && !error.isOfMissingKeys
         if !isOfItem || waits { failsByItems = false }
         let isLonger = (error.retryAfterSeconds ?? 0) > (retriedError?.retryAfterSeconds ?? 0)

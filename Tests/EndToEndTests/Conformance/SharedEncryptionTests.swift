@@ -161,6 +161,6 @@ import Testing
             seen.append(try await haveSameNumber())
             return seen
         }
-        #expect(seen == ["alice's", "bob's", "true", "serverRejectedRequest", "done", "new", "true"])
+        #expect(seen == ["alice's", "bob's", "true", "accountTemporarilyUnavailable", "done", "new", "true"])
     }
 }

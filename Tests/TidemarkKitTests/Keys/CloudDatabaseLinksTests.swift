@@ -27,8 +27,10 @@ import TidemarkWire
     }
 
     /// The server tells the ids of the zone's keys alone. The account is end-to-end encrypted, and its key is elsewhere.
-    private func serve(_ secrets: [ZoneSecret]) {
-        let zone = WireZoneID.named("Plans for May", of: "_bob")
+    ///
+    /// - Parameter retired: saves under these keys are refused. All others meet a zone that is not there.
+    private func serve(_ secrets: [ZoneSecret], retired: [ZoneSecret] = [], owner: String = "_bob") {
+        let zone = WireZoneID.named("Plans for May", of: owner)
         server.answer { envelope in
             switch envelope.request {
             case .fetchKeys(let request):
@@ -46,6 +48,21 @@ import TidemarkWire
                     return result
                 }
                 return .fetchKeys(answer)
+            case .modifyRecords(let request):
+                var answer = WireModifyRecordsAnswer()
+                answer.zones = request.zones.map { zone in
+                    var results = WireZoneModificationResults()
+                    results.saves = zone.saves.map { save in
+                        let ids = Self.keyIDs(save)
+                        let isRefused = retired.contains { ids.contains($0.id) }
+                        var result = WireSaveResult()
+                        result.failure.failure.code = isRefused ? .serverRejectedRequest : .zoneNotFound
+                        result.failure.failure.zoneKeyUnknown = isRefused
+                        return result
+                    }
+                    return results
+                }
+                return .modifyRecords(answer)
             case .fetchShareMetadata(let request):
                 var answer = WireFetchShareMetadataAnswer()
                 answer.results = request.links.map { _ in Self.metadata(of: zone) }
@@ -59,6 +76,10 @@ import TidemarkWire
         }
     }
 
+    private static func keyIDs(_ save: WireRecordSave) -> [[UInt8]] {
+        (try? FieldMap(validating: save.fields))?.sealingKeyIDs ?? []
+    }
+
     private static func metadata(of zone: WireZoneID) -> WireShareMetadataResult {
         var result = WireShareMetadataResult()
         result.metadata.zone = zone
@@ -69,7 +90,7 @@ import TidemarkWire
         return result
     }
 
-    private func url(_ secrets: [ZoneSecret]) throws -> URL {
+    private func url(_ secrets: some Collection<ZoneSecret>) throws -> URL {
         let keys = try #require(ZoneLinkKeys(secrets))
         return try #require(URL(string: "https://cloud.example.org/share/L#\(keys.fragment)"))
     }
@@ -82,17 +103,22 @@ import TidemarkWire
         }
     }
 
-    /// The text of a note that is encrypted with that key, or the error's code.
-    private func read(_ secret: ZoneSecret) throws -> String {
+    /// A note of the server, encrypted with that key.
+    private func note(_ secret: ZoneSecret) throws -> CKRecord {
         let id = CKRecord.ID(recordName: "n", zoneID: zoneID)
         let cipher = ValueCipher(container: container.containerIdentifier ?? "", recordID: id)
         let fields = try cipher.seal(
             try FieldMap([Field("text", .string("secret"), isEncrypted: true)]), with: secret, keys: .app)
-        let record = CKRecord(
+        return CKRecord(
             recordID: id, recordType: "Note", fields: fields,
             metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+    }
+
+    /// The text of a note that is encrypted with that key, or the error's code.
+    private func read(_ secret: ZoneSecret) throws -> String {
+        let record = try note(secret)
         return try scheduler.complete { [container] in
-            let found = try await container.sharedCloudDatabase.cloud.unsealed([(id, .success(record))])
+            let found = try await container.sharedCloudDatabase.cloud.unsealed([(record.recordID, .success(record))])
             switch found.first?.result {
             case .success(let record): return record.encryptedValues["text"] as? String ?? "none"
             case .failure(let error): return "\(error.code)"
@@ -101,9 +127,64 @@ import TidemarkWire
         }
     }
 
-    private func sealing() throws -> Result<ZoneSecret, CKError>? {
+    /// Saves a note with an encrypted value, as an engine does.
+    private func save() throws -> CKError? {
         try scheduler.complete { [container, zoneID] in
+            let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "e", zoneID: zoneID))
+            record.encryptedValues["text"] = "edited"
+            let results = try await container.sharedCloudDatabase.cloud.modifyRecords(
+                saving: [record], deleting: [], policy: .ifServerRecordUnchanged, atomically: false)
+            return results.saves[record.recordID]?.error
+        }
+    }
+
+    /// With which keys the saves that were sent so far are encrypted.
+    private var sentKeyIDs: [[UInt8]] {
+        server.envelopes.flatMap { envelope -> [[UInt8]] in
+            guard case .modifyRecords(let request) = envelope.request else { return [] }
+            return request.zones.flatMap { $0.saves.flatMap(Self.keyIDs) }
+        }
+    }
+
+    private func sealing(_ other: CKContainer? = nil) throws -> Result<ZoneSecret, CKError>? {
+        let container = other ?? container
+        return try scheduler.complete { [zoneID] in
             try await container.sharedCloudDatabase.cloud.sealingSecrets(of: [zoneID])[zoneID]
+        }
+    }
+
+    /// The same app after a start, with what is in the file of keys.
+    private func restarted() -> CKContainer {
+        CKContainer(
+            context: CloudContext(
+                containerIdentifier: container.containerIdentifier ?? "", token: "alice", transport: server,
+                scheduler: scheduler, engineScheduler: scheduler, keyStore: store))
+    }
+
+    /// The server has the account's key, and hands on these keys of the zone, wrapped with it. Nil: it says that it has none to give.
+    private func offer(_ secrets: [ZoneSecret]?) throws {
+        let account = try #require(AccountSecret(AccountSecret.randomKey()))
+        let name = container.containerIdentifier ?? ""
+        server.answer { envelope in
+            guard case .fetchKeys(let request) = envelope.request else { return nil }
+            var answer = WireFetchKeysAnswer()
+            answer.account.mode = .escrowed
+            (answer.account.id, answer.account.key) = (account.id, account.key)
+            answer.zones = request.zones.map { zone in
+                var result = WireZoneKeysResult()
+                guard let secrets else {
+                    result.failure.code = .serverRejectedRequest
+                    return result
+                }
+                result.keys.keys = secrets.map { secret in
+                    var key = WireZoneKey()
+                    (key.id, key.accountKeyID) = (secret.id, account.id)
+                    key.wrapped = account.wrap(secret, container: name, zoneName: zone.name)
+                    return key
+                }
+                return result
+            }
+            return .fetchKeys(answer)
         }
     }
 
@@ -132,10 +213,7 @@ import TidemarkWire
         let secret = ZoneSecret.random()
         serve([secret])
         try accept(try url([secret]))
-        let again = CKContainer(
-            context: CloudContext(
-                containerIdentifier: container.containerIdentifier ?? "", token: "alice", transport: server,
-                scheduler: scheduler, engineScheduler: scheduler, keyStore: store))
+        let again = restarted()
         let other = CKRecordZone.ID(zoneName: "May", ownerName: "_bob Plans for")
         let found = try scheduler.complete { [zoneID] in
             try await again.sharedCloudDatabase.cloud.sealingSecrets(of: [zoneID, other])
@@ -161,6 +239,103 @@ import TidemarkWire
         #expect(try read(new) == "secret")
     }
 
+    @Test func `R-859, R-967: what is refused for its key stays pending, and goes with the key of a new link`() throws {
+        let (old, new) = (ZoneSecret.random(), ZoneSecret.random())
+        serve([old])
+        let never = try #require(try save())
+        #expect(never.code == .serverRejectedRequest && !never.keepsChangePending, "no link was opened here")
+        try accept(try url([old]))
+        #expect(try sealing()?.get() == old)
+        serve([old, new], retired: [old])
+        for _ in 0..<2 {
+            let refused = try #require(try save())
+            #expect(refused.code == .accountTemporarilyUnavailable && refused.keepsChangePending)
+            #expect(refused.isOfMissingKeys && !refused.leavesOutcomeOpen)
+            #expect(refused.localizedDescription.contains("urlWithKeys"))
+            #expect(sentKeyIDs == [old.id], "tried once, and not again with the old key")
+        }
+        try accept(try url([old, new]))
+        #expect(try save()?.code == .zoneNotFound, "it was sent")
+        #expect(sentKeyIDs == [old.id, new.id])
+    }
+
+    @Test func `R-967: an edit that meets two changes of the key stays pending`() throws {
+        let (old, new) = (ZoneSecret.random(), ZoneSecret.random())
+        serve([old, new], retired: [old, new])
+        try accept(try url([old, new]))
+        // The server retires the key that it has just named, because the owner has changed it again.
+        #expect(try save()?.keepsChangePending == true)
+        #expect(sentKeyIDs == [new.id, new.id])
+    }
+
+    @Test func `R-859: an edit that meets a record under the new key stays pending until the new link`() throws {
+        let (old, new) = (ZoneSecret.random(), ZoneSecret.random())
+        serve([old])
+        try accept(try url([old]))
+        serve([old, new])
+        func meet() throws -> CKError? {
+            let record = try note(new)
+            return try scheduler.complete { [container] in
+                let mine = CKRecord(recordType: "Note", recordID: record.recordID)
+                var results = CloudDatabase.RecordResults()
+                results.saves[mine.recordID] = .failure(CKError(serverRecordChanged: record, client: mine))
+                try await container.sharedCloudDatabase.cloud.unsealConflicts(&results)
+                return results.saves[mine.recordID]?.error
+            }
+        }
+        let refused = try #require(try meet())
+        #expect(refused.code == .accountTemporarilyUnavailable && refused.keepsChangePending)
+        try accept(try url([old, new]))
+        let conflict = try #require(try meet())
+        #expect(conflict.code == .serverRecordChanged)
+        #expect(conflict.serverRecord?.encryptedValues["text"] as? String == "secret")
+    }
+
+    @Test func `R-859: once a link has brought keys of a zone, no key counts that a server hands on`() throws {
+        let genuine = ZoneSecret.random()
+        let forged = ZoneSecret(id: genuine.id, key: ZoneSecret.random().key)
+        // Before that, the device has to believe the server.
+        try offer([forged])
+        #expect(try sealing()?.get() == forged)
+        serve([genuine])
+        try accept(try url([genuine]))
+        #expect(try sealing()?.get() == genuine)
+        // Under the known id, to an app that was started again.
+        try offer([forged])
+        let again = restarted()
+        #expect(try sealing(again)?.get() == genuine)
+        // Under a new id as the newest, no key at all, and none that the server can give.
+        let offers: [[ZoneSecret]?] = [[genuine, .random()], [], nil]
+        for offered in offers {
+            try offer(offered)
+            let started = restarted()
+            #expect(try sealing(started)?.error?.code == .serverRejectedRequest, "\(offered?.count ?? -1)")
+            #expect(try sealing(started)?.error?.ofMissingKeys.keepsChangePending == true)
+        }
+        #expect(!server.log.contains { $0.hasSuffix("saveZoneKey") }, "no key is made that the server can open")
+    }
+
+    @Test(arguments: ["_bob", ""])
+    func `R-858, R-859: keys that were asked for before a link was opened count only for the zone's owner`(
+        owner: String
+    ) throws {
+        let ring = try container.sharedCloudDatabase.cloud.keys
+        let account = try #require(AccountSecret(AccountSecret.randomKey()))
+        let (genuine, late) = (ZoneSecret.random(), ZoneSecret.random())
+        var wire = WireZoneKey()
+        (wire.id, wire.accountKeyID) = (late.id, account.id)
+        wire.wrapped = account.wrap(late, container: ring.container, zoneName: zoneID.zoneName)
+        serve([genuine], owner: owner)
+        try accept(try url([genuine]))
+        let own = CKRecordZone.ID(zoneName: zoneID.zoneName)
+        let adopted = ring.adopt([wire], of: owner.isEmpty ? own : zoneID, with: account)
+        #expect(adopted == (owner.isEmpty ? late : nil))
+        #expect(ring.newest(of: owner.isEmpty ? own : zoneID) == adopted)
+        // Other zones are as before.
+        let other = CKRecordZone.ID(zoneName: zoneID.zoneName, ownerName: "_carol")
+        #expect(ring.adopt([wire], of: other, with: account) == late)
+    }
+
     @Test func `R-859: a forged link with a known key's id changes nothing`() throws {
         let secret = ZoneSecret.random()
         serve([secret])
@@ -169,6 +344,55 @@ import TidemarkWire
         try accept(try url([ZoneSecret(id: secret.id, key: ZoneSecret.random().key)]))
         #expect(try sealing()?.get() == secret)
         #expect(try read(secret) == "secret")
+    }
+
+    @Test func `R-859: whoever opened a forged link first reads everything once the genuine one is opened`() throws {
+        let (old, new) = (ZoneSecret.random(), ZoneSecret.random())
+        let forged = ZoneSecret(id: old.id, key: ZoneSecret.random().key)
+        serve([old])
+        try accept(try url([forged]))
+        #expect(try read(old) == "internalError", "it was encrypted with the genuine key")
+        serve([old, new])
+        try accept(try url([old, new]))
+        for secret in [old, new, forged] { #expect(try read(secret) == "secret") }
+        #expect(try sealing()?.get() == new)
+        #expect(try sealing(restarted())?.get() == new)
+    }
+
+    @Test func `R-859: what finds no room beside the keys of other links is refused, and the share is not accepted`()
+        throws
+    {
+        let genuine = ZoneSecret.random()
+        serve([genuine])
+        try accept(try url([genuine]))
+        for _ in 0..<9 { try accept(try url((0..<100).map { _ in ZoneSecret.random() })) }
+        let acceptCount = server.log.count { $0.hasSuffix("acceptShares") }
+        let error = #expect(throws: CKError.self) { try accept(try url((0..<100).map { _ in ZoneSecret.random() })) }
+        #expect(error?.code == .limitExceeded)
+        #expect(server.log.count { $0.hasSuffix("acceptShares") } == acceptCount)
+        try accept(try url([genuine]))
+        #expect(try sealing(restarted())?.get() == genuine)
+    }
+
+    /// The keys in the URL that this device passes on.
+    private func passOn() throws -> [ZoneSecret] {
+        let plain = try #require(URL(string: "https://cloud.example.org/share/L"))
+        let url = try scheduler.complete { [container, zoneID] in
+            try await container.sharedCloudDatabase.cloud.urlWithKeys(plain, of: zoneID)
+        }
+        return try #require(try ZoneLinkKeys(in: url)).secrets
+    }
+
+    @Test func `R-858: a participant passes the newest keys on, also if the zone had more before`() throws {
+        let all = (0..<20).map { _ in ZoneSecret.random() }
+        serve(all)
+        try accept(try url(all.suffix(16)))
+        #expect(try passOn() == Array(all.suffix(16)))
+        #expect(try read(all[0]) == "serverRejectedRequest" && read(all[4]) == "secret")
+        // Not without the key that is the newest by now, though this device has not heard of that.
+        serve(all + [.random()])
+        let error = #expect(throws: CKError.self) { _ = try passOn() }
+        #expect(error?.code == .serverRejectedRequest)
     }
 
     /// The number, or the error's code.

@@ -33,13 +33,24 @@ import TidemarkFields
         #expect(sealed["a"]?.type == .bytes && sealed["c"]?.isEncrypted == true)
         #expect(sealed.sealingKeyIDs == [secret.id])
         #expect(try cipher().seal(fields, with: secret, keys: .app) != sealed, "a nonce is used once")
-        let opened = try cipher().open(sealed, keys: .app) { $0 == secret.id ? secret : nil }
+        let opened = try cipher().open(sealed, keys: .app) { $0 == secret.id ? [secret] : [] }
         #expect(opened == fields)
+    }
+
+    @Test func `R-859: of several keys under one id the one that fits opens, wherever it is among them`() throws {
+        let sealed = try cipher().seal(try fields(), with: secret, keys: .app)
+        let others = (0..<2).map { _ in ZoneSecret(id: secret.id, key: ZoneSecret.random().key) }
+        for place in 0...2 {
+            let candidates = Array(others.prefix(place)) + [secret] + Array(others.dropFirst(place))
+            let opened = try cipher().open(sealed, keys: .app) { _ in candidates }
+            #expect(try opened == fields(), "\(place)")
+        }
+        #expect(throws: ValueCipher.Trouble.self) { try cipher().open(sealed, keys: .app) { _ in others } }
     }
 
     @Test func `R-021: who sees the zone under another owner's name opens the same`() throws {
         let sealed = try cipher().seal(try fields(), with: secret, keys: .app)
-        #expect(try cipher(owner: "_someone").open(sealed, keys: .app) { _ in secret } == fields())
+        #expect(try cipher(owner: "_someone").open(sealed, keys: .app) { _ in [secret] } == fields())
     }
 
     @Test func `R-219: moved to another place, or opened by another key, nothing opens`() throws {
@@ -50,14 +61,14 @@ import TidemarkFields
             cipher(zone: "Notesr", record: ""), cipher(zone: "Note", record: "sr"),
         ]
         for other in others {
-            #expect(throws: ValueCipher.Trouble.self) { try other.open(sealed, keys: .app) { _ in secret } }
+            #expect(throws: ValueCipher.Trouble.self) { try other.open(sealed, keys: .app) { _ in [secret] } }
         }
-        #expect(throws: ValueCipher.Trouble.self) { try cipher().open(sealed, keys: .app) { _ in .random() } }
+        #expect(throws: ValueCipher.Trouble.self) { try cipher().open(sealed, keys: .app) { _ in [.random()] } }
         let renamed = try FieldMap(
             sealed.map { Field($0.key == "a" ? "aa" : $0.key, try $0.value(), isEncrypted: $0.isEncrypted) })
-        #expect(throws: ValueCipher.Trouble.self) { try cipher().open(renamed, keys: .app) { _ in secret } }
+        #expect(throws: ValueCipher.Trouble.self) { try cipher().open(renamed, keys: .app) { _ in [secret] } }
         do throws(ValueCipher.Trouble) {
-            _ = try cipher().open(sealed, keys: .app) { _ in nil }
+            _ = try cipher().open(sealed, keys: .app) { _ in [] }
             Issue.record("there was no key")
         } catch {
             if case .keyMissing(secret.id) = error {} else { Issue.record("\(error)") }
@@ -69,7 +80,7 @@ import TidemarkFields
             Field("a", .reference(FieldReference(recordName: "x", action: .none)), isEncrypted: true)
         ])
         let sealed = try cipher().seal(reference, with: secret, keys: .app)
-        #expect(throws: ValueCipher.Trouble.self) { try cipher().open(sealed, keys: .app) { _ in secret } }
+        #expect(throws: ValueCipher.Trouble.self) { try cipher().open(sealed, keys: .app) { _ in [secret] } }
     }
 
     @Test func `R-082: what is too large once it is encrypted is said to be`() throws {

@@ -55,12 +55,16 @@ import Testing
         }
     }
 
-    @Test func `bytes that are no whole keys, or the same key twice, are none`() throws {
+    @Test func `bytes that are no whole keys are none, and no URL has two keys under one id`() throws {
         let bytes = try Self.keys(2).bytes
         #expect(bytes.count == 96)
         for count in 0...95 where count != 48 { #expect(ZoneLinkKeys(bytes: Array(bytes.prefix(count))) == nil) }
-        #expect(ZoneLinkKeys(bytes: Array(bytes.prefix(48)) + Array(bytes.prefix(48))) == nil)
-        #expect(ZoneLinkKeys(bytes: try Self.keys(100).bytes + Self.keys(1).bytes) == nil)
+        let secret = ZoneSecret.random()
+        for other in [secret, ZoneSecret(id: secret.id, key: ZoneSecret.random().key)] {
+            let twice = try Self.url(try #require(ZoneLinkKeys([secret, other])).fragment)
+            #expect(throws: CKError.self) { try ZoneLinkKeys(in: twice) }
+        }
+        #expect(ZoneLinkKeys(bytes: try Self.keys(ZoneLinkKeys.countMax).bytes + Self.keys(1).bytes) == nil)
         #expect(ZoneLinkKeys([ZoneSecret]()) == nil)
     }
 
@@ -69,11 +73,22 @@ import Testing
         let forged = ZoneSecret(id: first.secrets[1].id, key: ZoneSecret.random().key)
         let fresh = ZoneSecret.random()
         let both = first.adding(try #require(ZoneLinkKeys([forged, fresh])))
-        #expect(both.secrets == first.secrets + [fresh])
-        #expect(both.secret(forged.id) == first.secrets[1])
-        let many = try Self.keys(100)
-        let newest = many.adding(try #require(ZoneLinkKeys([fresh])))
-        #expect(newest.secrets.count == 100 && newest.secrets.last == fresh, "the oldest makes room")
-        #expect(ZoneLinkKeys(bytes: newest.bytes) == newest)
+        #expect(both.secrets == first.secrets + [forged, fresh])
+        #expect(both.secret(forged.id) == first.secrets[1], "it encrypts")
+        #expect(both.secrets(forged.id) == [first.secrets[1], forged], "both may open what is there")
+        #expect(both.adding(try #require(ZoneLinkKeys([forged, fresh]))) == both, "nothing comes twice")
+        #expect(ZoneLinkKeys(bytes: both.bytes) == both)
+    }
+
+    @Test func `R-859: however many keys forged links have, the first ones stay`() throws {
+        let first = try Self.keys(3)
+        var kept = first
+        for _ in 0..<12 { kept = kept.adding(try Self.keys(100)) }
+        #expect(kept.secrets.count == ZoneLinkKeys.countMax && Array(kept.secrets.prefix(3)) == first.secrets)
+        let forged = ZoneSecret(id: first.secrets[0].id, key: ZoneSecret.random().key)
+        #expect(kept.adding(try #require(ZoneLinkKeys([forged]))) == kept)
+        #expect(ZoneLinkKeys(bytes: kept.bytes) == kept)
+        let most = try Self.url(try Self.keys(101).fragment)
+        #expect(throws: CKError.self) { try ZoneLinkKeys(in: most) }
     }
 }
