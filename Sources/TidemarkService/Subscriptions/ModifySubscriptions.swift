@@ -7,6 +7,20 @@ package import TidemarkDomain
 package struct SubscriptionsOutcome: Sendable {
     package let saves: [Result<Subscription, FailureReason>]
     package let deletes: [Result<Void, FailureReason>]
+
+    /// Whether query subscriptions may be others than before. What was refused changes none: all servers would read them again
+    /// for it. A failure of the store changes some perhaps.
+    package var mayChangeQueries: Bool {
+        saves.contains { (try? $0.get())?.kind == .query || $0.mayHaveHappened }
+            || deletes.contains { (try? $0.get()) != nil || $0.mayHaveHappened }
+    }
+}
+
+extension Result where Failure == FailureReason {
+    /// Whether the store has given no answer.
+    fileprivate var mayHaveHappened: Bool {
+        if case .failure(.storeUnavailable) = self { true } else { false }
+    }
 }
 
 extension CloudService {

@@ -48,10 +48,11 @@ struct QueryWatches: Sendable {
         var generation = 0
         /// Subscriptions that were deleted by their firing since the read.
         var ended: Set<SubscriberKey> = []
-        var waiting: Deque<WrittenZone> = []
+        /// Each with the generation at which it came. A read that began at this one or later is enough for it.
+        var waiting: Deque<(zone: WrittenZone, generation: Int)> = []
         var waitingBytes = 0
-        /// Changes were dropped, because too many wait. All subscriptions are told that records may have changed.
-        var hasLost = false
+        /// Changes were dropped, the last one at this generation. All subscriptions are told that records may have changed.
+        var lostAt: Int?
         /// Whether they are read, or changes are evaluated: one commit after another, so that pushes keep their order.
         var isBusy = false
         /// The generation of ``known``.
@@ -128,9 +129,9 @@ struct QueryWatches: Sendable {
         if entries.count > Self.entriesMax { forgetIdle() }
         var entry = entries[database] ?? Entry(generation: generation)
         if entry.waitingBytes + byteCount > waitingBytesOfOneMax || waitingBytes + byteCount > waitingBytesMax {
-            entry.hasLost = true
+            entry.lostAt = entry.generation
         } else {
-            entry.waiting.append(zone)
+            entry.waiting.append((zone, entry.generation))
             entry.waitingBytes += byteCount
             waitingBytes += byteCount
         }
@@ -164,29 +165,34 @@ struct QueryWatches: Sendable {
 
     /// The subscriptions of a database were read.
     ///
+    /// What was written before the read began needs no newer one. So changes are evaluated however often subscriptions change.
+    ///
     /// - Parameter generation: that of the entry when the read began.
-    /// - Returns: what waited for it. Nil: they have changed meanwhile, and are to be read again.
+    /// - Returns: what waited for it. Nil: all of it needs a newer read.
     mutating func read(_ database: DatabaseID, _ known: Known, generation: Int, now: Duration) -> QueryWork? {
         guard var entry = entries[database] else { return nil }
-        guard entry.generation == generation else {
-            wanted.append(database)
-            return nil
-        }
         setIndex(known, of: &entry)
         (entry.readAt, entry.knownGeneration, entry.ended) = (now, generation, [])
         let work = takeWaiting(of: &entry, database, known)
+        if work == nil { wanted.append(database) }
         entries[database] = entry
         makeRoom(besides: database)
         return work
     }
 
-    private mutating func takeWaiting(of entry: inout Entry, _ database: DatabaseID, _ known: Known) -> QueryWork {
-        let work = QueryWork(
-            database: database, known: known, ended: entry.ended, written: Array(entry.waiting),
-            hasLost: entry.hasLost)
-        waitingBytes -= entry.waitingBytes
-        (entry.waiting, entry.waitingBytes, entry.hasLost) = ([], 0, false)
-        return work
+    /// Takes what ``Entry/knownGeneration`` is enough for.
+    private mutating func takeWaiting(of entry: inout Entry, _ database: DatabaseID, _ known: Known) -> QueryWork? {
+        let ready = entry.waiting.prefix { $0.generation <= entry.knownGeneration }.map(\.zone)
+        let hasLost = entry.lostAt != nil
+        guard !ready.isEmpty || hasLost else { return nil }
+        entry.waiting.removeFirst(ready.count)
+        let byteCount = ready.reduce(0) { $0 + $1.byteCount }
+        waitingBytes -= byteCount
+        entry.waitingBytes -= byteCount
+        // Subscriptions that came before the loss may not be known yet. The next read tells all once more.
+        if let lostAt = entry.lostAt, lostAt <= entry.knownGeneration { entry.lostAt = nil }
+        return QueryWork(
+            database: database, known: known, ended: entry.ended, written: ready, hasLost: hasLost)
     }
 
     /// What follows when work of a database is done.
@@ -202,7 +208,7 @@ struct QueryWatches: Sendable {
     mutating func done(_ database: DatabaseID, now: Duration) -> Next {
         guard var entry = entries[database] else { return .nothing }
         let isCurrent = entry.generation == entry.knownGeneration
-        if entry.waiting.isEmpty, !entry.hasLost {
+        if entry.waiting.isEmpty, entry.lostAt == nil {
             if !isCurrent { setIndex(nil, of: &entry) }
             entry.isBusy = false
             entries[database] = isCurrent ? entry : nil
@@ -211,7 +217,7 @@ struct QueryWatches: Sendable {
         if isCurrent, now - entry.readAt <= Self.ageMax, let known = entry.known {
             switch known {
             case .none, .some:
-                let work = takeWaiting(of: &entry, database, known)
+                guard let work = takeWaiting(of: &entry, database, known) else { break }
                 entries[database] = entry
                 return .evaluate(work)
             case .large: break
@@ -221,8 +227,11 @@ struct QueryWatches: Sendable {
         return .read
     }
 
-    /// What was written in a large database could not be evaluated. Its next pass tells all that something has changed.
-    mutating func lost(_ database: DatabaseID) { entries[database]?.hasLost = true }
+    /// What was written in a database could not be evaluated. All of it are told that something has changed.
+    mutating func lost(_ database: DatabaseID) {
+        guard let generation = entries[database]?.generation else { return }
+        entries[database]?.lostAt = generation
+    }
 
     /// A database could not be read. It is tried again with those that come next.
     mutating func failed(_ database: DatabaseID) {

@@ -100,8 +100,15 @@ import TidemarkFields
         #expect(watches.written([try Self.zone(["a"])], now: .zero).mustRead)
         let wanted = watches.takeWanted(10)
         watches.changed(Self.database)
-        #expect(watches.read(Self.database, .none, generation: wanted[0].generation, now: .zero) == nil)
-        #expect(names(carryOut(&watches, Self.some("s"))) == ["a"])
+        #expect(!watches.written([try Self.zone(["later"])], now: .zero).mustRead)
+        // What was written before the read began needs no newer one.
+        let first = watches.read(Self.database, .none, generation: wanted[0].generation, now: .zero)
+        #expect(names(first) == ["a"])
+        guard case .read = watches.done(Self.database, now: .zero) else {
+            Issue.record("what was written after a change of the subscriptions is evaluated without it")
+            return
+        }
+        #expect(names(carryOut(&watches, Self.some("s"))) == ["later"])
         watches.changed(Self.database)
         #expect(watches.written([try Self.zone(["b"])], now: .zero).mustRead)
         // Also if they change while something is evaluated.
@@ -113,6 +120,39 @@ import TidemarkFields
             return
         }
         #expect(names(carryOut(&watches, Self.some("s"))) == ["c"])
+    }
+
+    @Test func `R-847: changes are evaluated however often the subscriptions change`() throws {
+        var watches = QueryWatches()
+        var seen: [String] = []
+        #expect(watches.written([try Self.zone(["r0"])], now: .zero).mustRead)
+        for number in 1...100 {
+            let wanted = try #require(watches.takeWanted(1).first)
+            // Each read is old when it ends.
+            watches.changed(Self.database)
+            #expect(!watches.written([try Self.zone(["r\(number)"])], now: .zero).mustRead)
+            seen += names(watches.read(Self.database, Self.some("s"), generation: wanted.generation, now: .zero)) ?? []
+            guard case .read = watches.done(Self.database, now: .zero) else {
+                Issue.record("what came meanwhile is not read for")
+                return
+            }
+        }
+        #expect(seen == (0..<100).map { "r\($0)" })
+    }
+
+    @Test func `R-847: a loss is told also to those who subscribed before it and are not known yet`() throws {
+        var watches = QueryWatches(waitingBytesMax: 4_000)
+        #expect(watches.written([try Self.zone(["a"])], now: .zero).mustRead)
+        let wanted = watches.takeWanted(1)
+        watches.changed(Self.database)
+        _ = watches.written([try Self.zone(["b"], bytes: 6_000)], now: .zero)
+        let first = watches.read(Self.database, .none, generation: wanted[0].generation, now: .zero)
+        #expect(names(first) == ["a"] && first?.hasLost == true)
+        guard case .read = watches.done(Self.database, now: .zero) else {
+            Issue.record("the loss is forgotten")
+            return
+        }
+        #expect(carryOut(&watches, Self.some("s"))?.hasLost == true)
     }
 
     @Test func `R-847: what failed is read again with what came meanwhile`() throws {
