@@ -148,8 +148,15 @@ extension KnownSchema {
         let access = RecordAccess(
             scope: subscription.scope, user: user, grants: subscription.scope == .public ? grants : [:])
         guard access.narrowing(query) != nil,
-            let type = schema.schema.queryType(query.recordType, in: subscription.scope)
+            let fields = subscribedFields(of: query.recordType, in: subscription.scope)
         else { return .unknown }
+        return fields
+    }
+
+    /// What query subscriptions may use of a record type, and search for words. Unlike a query, a subscription sees records that
+    /// have fields which the schema does not know yet. Nil: the type is not known.
+    func subscribedFields(of recordType: String, in scope: DatabaseScope) -> QueryFields? {
+        guard let type = schema.schema.queryType(recordType, in: scope) else { return nil }
         var fields = QueryFields(type, isFrozen: schema.isFrozen)
         if !schema.isFrozen { fields.allowsOthers = true }
         return fields

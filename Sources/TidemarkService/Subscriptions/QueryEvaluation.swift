@@ -128,8 +128,7 @@ final class QueryEvaluation: Sendable {
         for start in stride(from: 0, to: page.subscriptions.count, by: Self.addedInTurn) {
             let some = page.subscriptions[start..<min(start + Self.addedInTurn, page.subscriptions.count)]
             index.add(Array(some)) { type in
-                known?.schema.schema.queryType(type, in: some[start].subscription.scope)
-                    .map { QueryFields($0, isFrozen: known?.schema.isFrozen ?? false) } ?? .unknown
+                known?.subscribedFields(of: type, in: some[start].subscription.scope) ?? .unknown
             }
             await Task.yield()
         }

@@ -160,6 +160,32 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-179, R-245: a search sees fields that the schema has learned since the subscriptions were read`()
+        throws
+    {
+        let fixture = try ServiceFixture()
+        let fired = Fired()
+        let server = fixture.server(firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let database = fixture.identity.privateDatabase
+            _ = try await server.modify(try fixture.saving(["a"], id: RequestID(device, 1))).get()
+            let search = subscription("water", in: database, .private, .search("water"))
+            try await save(search, of: fixture.identity.user, at: server)
+            _ = try await server.modify(try fixture.saving(["b"], id: RequestID(device, 2))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(fired.all().isEmpty)
+            let fields = try FieldMap([Field("note", .string("Much water"))])
+            let request = RecordsRequest(
+                id: RequestID(device, 3), key: fixture.key(),
+                saves: [RecordSave(name: "c", type: "Note", tag: nil, fields: fields, parent: .unchanged)], deletes: [],
+                policy: .allKeys, isAtomic: false, user: fixture.identity.user,
+                access: .owner(fixture.identity.user))
+            _ = try await server.modify(request).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(fired.all() == ["water c created"])
+        }
+    }
+
     @Test func `R-847: a store that does not answer delays pushes, and loses none`() throws {
         let fixture = try ServiceFixture()
         let (fired, script) = (Fired(), FaultScript())
