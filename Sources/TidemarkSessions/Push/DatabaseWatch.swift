@@ -274,11 +274,10 @@ struct DatabaseWatch {
 
     /// Every session is to get a last push of these subscriptions.
     ///
-    /// - Parameter maker: the session that ended them, which knows.
+    /// - Parameters:
+    ///   - gone: without those to queries. No engine relies on one, and it may have ended by its push.
+    ///   - maker: the session that ended them, which knows.
     mutating func tellOfEnds(_ gone: [Subscription], by maker: UInt64?) {
-        // No engine relies on one to a query, and it may have ended by its push.
-        let gone = gone.filter { $0.kind != .query }
-        guard !gone.isEmpty else { return }
         endedBy = ended.isEmpty || endedBy == maker ? maker : nil
         let new = gone.filter { one in !ended.contains { $0.id == one.id } }
         ended += new.prefix(Self.endedMax - ended.count)

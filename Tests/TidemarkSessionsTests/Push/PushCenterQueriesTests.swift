@@ -245,6 +245,24 @@ import TidemarkWire
         #expect(other.queryPushes.isEmpty)
     }
 
+    @Test func `R-507: the end of a database subscription is told, also if a public query has its ID`() throws {
+        let world = SessionWorld(firesQueries: true)
+        let (first, other) = try pair(world, [])
+        try first.subscribe("news")
+        try first.subscribe(to: TestClient.query("news"), in: .public)
+        settle(world, first, other)
+        try first.unsubscribe("news")
+        world.scheduler.advance(by: .seconds(1))
+        #expect(other.pushes.map(\.subscriptionID) == ["news"])
+        #expect(other.pushes.map(\.kind) == [.database])
+        // A query takes its place.
+        try first.subscribe("news")
+        settle(world, first, other)
+        try first.subscribe(to: TestClient.query("news"))
+        world.scheduler.advance(by: .seconds(1))
+        #expect(other.pushes.contains { $0.kind == .database && $0.subscriptionID == "news" })
+    }
+
     @Test func `R-030: a subscription to a query in a zone ends with the zone`() throws {
         let world = SessionWorld(firesQueries: true)
         let (first, other) = try pair(
