@@ -20,6 +20,11 @@ package struct KeptSubscription: Sendable {
     package let subscription: Subscription
     /// For a subscription to a custom zone, or to a query in one: it ends with this incarnation of the zone.
     package let zone: ZoneID?
+
+    package init(subscription: Subscription, zone: ZoneID?) {
+        self.subscription = subscription
+        self.zone = zone
+    }
 }
 
 /// Decides which of one user's subscriptions are saved. Each save is decided as if those before it had been made

@@ -27,6 +27,8 @@ final class QueryEvaluation: Sendable {
     private static let addedInTurn = 50
     /// How many are sent together, so that no more are in memory.
     private static let firedTogether = 1_000
+    /// How many subscriptions that fire once are ended in one transaction.
+    private static let endedTogether = 500
     /// The longest turn on the event loop.
     private static let turnMax = Duration.milliseconds(2)
     /// How long the evaluation of what was written may take, and for each record more. Whoever has many predicates that are
@@ -217,10 +219,20 @@ final class QueryEvaluation: Sendable {
         let living = work.ended.isEmpty ? fired : fired.filter { !work.ended.contains($0.key) }
         guard !living.isEmpty else { return }
         let seen = await readable(living)
-        let sent = await takingOnce(seen, in: work.database)
-        guard !sent.isEmpty else { return }
-        ServiceMetrics.shared.queryFirings.increment(by: sent.count)
-        onMoved(ZonesMoved([], fired: sent))
+        tell(seen.filter { !$0.endsSubscription })
+        // One change may be followed by others: only the first is sent.
+        var taken: Set<SubscriberKey> = []
+        let once = seen.filter { $0.endsSubscription && taken.insert($0.key).inserted }
+        for start in stride(from: 0, to: once.count, by: Self.endedTogether) {
+            let some = Array(once[start..<min(start + Self.endedTogether, once.count)])
+            tell(await ending(some, in: work.database))
+        }
+    }
+
+    private func tell(_ fired: [QueryFiring]) {
+        guard !fired.isEmpty else { return }
+        ServiceMetrics.shared.queryFirings.increment(by: fired.count)
+        onMoved(ZonesMoved([], fired: fired))
     }
 
     /// Leaves out whatever its subscriber may not read (I-5). In the public database roles and grants decide, as they are now.
@@ -253,41 +265,27 @@ final class QueryEvaluation: Sendable {
         }
     }
 
-    /// who deletes a subscription sends its push. Of two servers only one can.
-    private func takingOnce(_ fired: [QueryFiring], in database: DatabaseID) async -> [QueryFiring] {
-        guard fired.contains(where: \.endsSubscription) else { return fired }
-        var taken: Set<SubscriberKey> = []
-        var sent: [QueryFiring] = []
-        for firing in fired {
-            guard firing.endsSubscription else {
-                sent.append(firing)
-                continue
-            }
-            // One change may be followed by others: only the first is sent.
-            guard taken.insert(firing.key).inserted else { continue }
-            if await end(firing.key) { sent.append(firing) }
-            shared.queryWatches.withLock { $0.ended(firing.key, of: database) }
-        }
-        return sent
-    }
-
-    /// - Returns: whether the subscription was there, or may have been deleted by an attempt without an answer.
-    private func end(_ key: SubscriberKey) async -> Bool {
-        var mayBeDeleted = false
-        let ended: Result<Bool, FailureReason> = await retry.run { () async throws(StorageError) in
+    /// who ends a subscription sends its push. Of two servers only one can.
+    ///
+    /// - Returns: those that this server has ended, or may have ended by an attempt without an answer. If the store fails, none
+    ///   has ended, and all are told that records may have changed.
+    private func ending(_ once: [QueryFiring], in database: DatabaseID) async -> [QueryFiring] {
+        var mayBeEnded = false
+        let all = once.compactMap(\.watching)
+        let ended: Result<Set<SubscriberKey>, FailureReason> = await retry.run { () async throws(StorageError) in
             do throws(StorageError) {
-                let gone = try await storage.deleteSubscriptions([key.key.id], scope: key.key.scope, of: key.user)
-                return .success(!gone.isEmpty || mayBeDeleted)
+                return .success(try await storage.fireOnce(all))
             } catch {
-                if error.code == .commitUnknown { mayBeDeleted = true }
+                if error.code == .commitUnknown { mayBeEnded = true }
                 throw error
             }
         }
-        switch ended {
-        case .success(let isOurs): return isOurs
-        // The next change tries again.
-        case .failure: return mayBeDeleted
+        guard mayBeEnded || ended.isSuccess else {
+            return once.compactMap { $0.watching.map(QueryFiring.init) }
         }
+        shared.queryWatches.withLock { watches in for firing in once { watches.ended(firing.key, of: database) } }
+        guard !mayBeEnded, case .success(let ours) = ended else { return once }
+        return once.filter { ours.contains($0.key) }
     }
 }
 
@@ -312,10 +310,19 @@ extension QueryFiring {
         types = Set([watching.subscription.recordType].compactMap(\.self))
     }
 
+    /// Nil at other servers than that of the change.
+    fileprivate var watching: WatchingSubscription? {
+        container.map { WatchingSubscription(user: user, container: $0, subscription: subscription) }
+    }
+
     /// that records may have changed is no firing.
     fileprivate var endsSubscription: Bool {
         reason != nil && subscription.query?.options.contains(.once) == true
     }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }
 
 /// How long an evaluation has worked, in turns.

@@ -123,9 +123,9 @@ struct DatabaseWatch {
     /// They are read again when a push depends on them (``SubscriptionMemory``).
     mutating func forgetSubscriptions() { subscriptions = nil }
 
-    /// Whether the known subscriptions of a scope differ from these.
+    /// Whether the known subscriptions of a scope differ from these, which are without those that have fired once.
     func differs(from all: [Subscription], in scope: DatabaseScope) -> Bool {
-        subscriptions.map { $0.filter { $0.scope == scope } } != pushed(all)
+        subscriptions.map { $0.filter { $0.scope == scope && !$0.hasFired } } != pushed(all)
     }
 
     /// A watch of the private database also has the public one's, which has no other. Their predicates are not needed here.
@@ -389,6 +389,7 @@ extension Subscription {
             id: id, scope: scope, kind: kind, recordType: recordType, zoneName: zoneName,
             notificationInfo: notificationInfo,
             query: SubscriptionQuery(
-                database: query.database, predicate: .always(true), options: query.options, predicateBytes: []))
+                database: query.database, predicate: .always(true), options: query.options, predicateBytes: []),
+            hasFired: hasFired)
     }
 }

@@ -5,8 +5,10 @@ internal import TidemarkPostgres
 package import TidemarkService
 
 extension PostgresStorage {
-    package func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription] {
-        try await read(sql.subscriptions.all(user)).compactMap(\.self)
+    package func subscriptions(
+        of user: UserID, withFired: Bool
+    ) async throws(StorageError) -> [Subscription] {
+        try await read(sql.subscriptions.all(user)).compactMap(\.self).filter { withFired || !$0.hasFired }
     }
 
     /// Locks the user's row first, so that two requests neither pass the limit together nor wait for each other's rows.
@@ -46,6 +48,15 @@ extension PostgresStorage {
         let (_, deleted) = try await write(
             sql.subscriptions.lockUser(user), sql.subscriptions.delete((user, scope, Array(ids))))
         return Set(deleted.rows.filter(\.existed).map(\.id))
+    }
+
+    package func fireOnce(
+        _ subscriptions: [WatchingSubscription]
+    ) async throws(StorageError) -> Set<SubscriberKey> {
+        let users = Set(subscriptions.map(\.user)).sorted { $0.rawValue < $1.rawValue }
+        let (_, fired) = try await write(
+            sql.subscriptions.lockUsers(users), sql.subscriptions.fire(subscriptions))
+        return Set(fired.rows.compactMap(\.self))
     }
 
     /// Asks for one more than is wanted, which says whether there are more.

@@ -21,16 +21,24 @@ struct SubscriptionStatements: Sendable {
                 ORDER BY id LIMIT 1) AS z
         """
 
+    /// Whether `s` has fired, and ended by it.
+    ///
+    /// NB: an older server that replaces it by one of another kind leaves the column.
+    private static let hasFired = "(s.fired_at IS NOT NULL AND s.kind = 1)"
+    private static let firedLongAgo = "s.fired_at < now() - interval '\(Subscription.firedDaysMax) days'"
+
     let all = DeclaredStatement<UserID, Subscription?>(
         .read, "all_subscriptions",
         """
-        SELECT s.id, s.scope, s.kind, s.record_type, s.notification_info, s.database_id, s.query, z.name
+        SELECT s.id, s.scope, s.kind, s.record_type, s.notification_info, s.database_id, s.query, z.name,
+               \(hasFired) AS has_fired
           FROM subscription s LEFT JOIN LATERAL (\(livingZone)) AS z ON true
          WHERE s.user_id = \(\.self) AND (s.zone_id IS NULL OR z.name IS NOT NULL)
+           AND NOT (\(hasFired) AND \(firedLongAgo))
          ORDER BY s.scope, s.id
         """
     ) { row throws(PostgresError) in
-        try SubscriptionRow.decode(row)
+        try SubscriptionRow.decode(row, hasFired: try row["has_fired"])
     }
 
     /// Of each database: the next that look at it, by user, scope and ID. Of one whose zone is gone there is only its key.
@@ -45,7 +53,7 @@ struct SubscriptionStatements: Sendable {
          CROSS JOIN LATERAL (
                SELECT * FROM subscription
                 WHERE database_id BETWEEN k.database_id AND k.database_id
-                  AND (user_id, scope, id) > (\(\.user), \(\.scope), \(\.id))
+                  AND fired_at IS NULL AND (user_id, scope, id) > (\(\.user), \(\.scope), \(\.id))
                 ORDER BY database_id, user_id, scope, id LIMIT \(\.countMax)) AS s
          CROSS JOIN LATERAL (
                SELECT container_id FROM container_user WHERE id BETWEEN s.user_id AND s.user_id ORDER BY id LIMIT 1) AS u
@@ -61,9 +69,41 @@ struct SubscriptionStatements: Sendable {
             isLiving: try row["is_living"])
     }
 
+    /// Of those that have fired the last ones stay.
     let clearEnded = DeclaredStatement<UserID, Void>(
         .write, "clear_ended_subscriptions",
-        "DELETE FROM subscription s WHERE user_id = \(\.self) AND zone_id IS NOT NULL AND NOT EXISTS (\(livingZone))")
+        """
+        DELETE FROM subscription s
+         WHERE user_id = \(\.self)
+           AND (zone_id IS NOT NULL AND NOT EXISTS (\(livingZone))
+                OR \(hasFired)
+                   AND (\(firedLongAgo)
+                        OR (scope, id) IN (
+                            SELECT scope, id FROM subscription WHERE user_id = \(\.self) AND fired_at IS NOT NULL
+                             ORDER BY fired_at DESC, scope, id OFFSET \(String(Subscription.firedCountMax)))))
+        """)
+
+    /// Whoever has fired them sends their pushes (R-246): of those that are as they were when a change was found to fire them, each
+    /// one that has not fired yet.
+    let fire = DeclaredStatement<[WatchingSubscription], SubscriberKey?>(
+        .write, "fire_subscriptions",
+        """
+        UPDATE subscription s SET fired_at = now()
+          FROM unnest(\(\.self, \.user), \(\.self, \.scopeCode), \(\.self, \.subscription.id), \(\.self, \.queryBytes))
+               AS k (user_id, scope, id, query)
+         WHERE s.user_id = k.user_id AND s.scope = k.scope AND s.id = k.id AND s.query = k.query AND s.kind = 1
+           AND s.fired_at IS NULL AND (s.zone_id IS NULL OR EXISTS (\(livingZone)))
+        RETURNING s.user_id, s.scope, s.id
+        """
+    ) { row throws(PostgresError) in
+        guard let scope = DatabaseScope(rawValue: try row["scope"]) else { return nil }
+        return SubscriberKey(user: try row["user_id"], key: Subscription.Key(scope: scope, id: try row["id"]))
+    }
+
+    /// As ``lockUser``. All lock in this order, so nobody waits for the other.
+    let lockUsers = DeclaredStatement<[UserID], Void>(
+        .read, "lock_subscribers",
+        "SELECT id FROM container_user WHERE id = ANY (\(\.self)) ORDER BY id FOR NO KEY UPDATE")
 
     /// Whoever writes a user's subscriptions holds this lock.
     let lockUser = DeclaredStatement<UserID, Void>(
@@ -85,7 +125,7 @@ struct SubscriptionStatements: Sendable {
 
     let keys = DeclaredStatement<UserID, Subscription.Key?>(
         .read, "subscription_keys",
-        "SELECT scope, id FROM subscription WHERE user_id = \(\.self)"
+        "SELECT scope, id FROM subscription s WHERE user_id = \(\.self) AND NOT \(hasFired)"
     ) { row throws(PostgresError) in
         guard let scope = DatabaseScope(rawValue: try row["scope"]) else { return nil }
         return Subscription.Key(scope: scope, id: try row["id"])
@@ -119,7 +159,7 @@ struct SubscriptionStatements: Sendable {
             ON CONFLICT (user_id, scope, id) DO UPDATE
            SET kind = excluded.kind, record_type = excluded.record_type,
                notification_info = excluded.notification_info, zone_id = excluded.zone_id,
-               database_id = excluded.database_id, query = excluded.query
+               database_id = excluded.database_id, query = excluded.query, fired_at = NULL
         """)
 
     /// A row for each that there was.
@@ -129,11 +169,16 @@ struct SubscriptionStatements: Sendable {
         .write, "delete_subscriptions",
         """
         DELETE FROM subscription s WHERE user_id = \(\.user) AND scope = \(\.scope) AND id = ANY (\(\.ids))
-        RETURNING id, zone_id IS NULL OR EXISTS (\(livingZone)) AS existed
+        RETURNING id, NOT \(hasFired) AND (zone_id IS NULL OR EXISTS (\(livingZone))) AS existed
         """
     ) { row throws(PostgresError) in
         (try row["id"], try row["existed"])
     }
+}
+
+extension WatchingSubscription {
+    fileprivate var scopeCode: Int32 { Int32(subscription.scope.rawValue) }
+    fileprivate var queryBytes: [UInt8]? { subscription.query?.encoded(zoneName: subscription.zoneName) }
 }
 
 extension KeptSubscription {
@@ -148,7 +193,7 @@ extension KeptSubscription {
 /// A subscription in a row, with the name of its living zone.
 private enum SubscriptionRow {
     /// Nil: a later version of the server has written it.
-    static func decode(_ row: PostgresRow) throws(PostgresError) -> Subscription? {
+    static func decode(_ row: PostgresRow, hasFired: Bool = false) throws(PostgresError) -> Subscription? {
         guard let scope = DatabaseScope(rawValue: try row["scope"]),
             let kind = Subscription.Kind(rawValue: try row["kind"])
         else { return nil }
@@ -156,7 +201,7 @@ private enum SubscriptionRow {
         let bytes: [UInt8]? = try row["query"]
         var query: SubscriptionQuery?
         var zoneName: String? = try row["name"]
-        // NB: a server of before replaces a query subscription by one of another kind, and leaves these columns.
+        // NB: an older server replaces a query subscription by one of another kind, and leaves these columns.
         if kind == .query, let database, let bytes {
             guard let stored = SubscriptionQuery.decoded(bytes, of: database) else { return nil }
             query = stored.query
@@ -164,7 +209,7 @@ private enum SubscriptionRow {
         }
         return Subscription(
             id: try row["id"], scope: scope, kind: kind, recordType: try row["record_type"], zoneName: zoneName,
-            notificationInfo: try row["notification_info"], query: query)
+            notificationInfo: try row["notification_info"], query: query, hasFired: hasFired)
     }
 }
 

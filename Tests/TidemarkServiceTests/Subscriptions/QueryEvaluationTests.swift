@@ -121,6 +121,69 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-246: one that has fired is known for thirty days to those who connect`() throws {
+        let fixture = try ServiceFixture()
+        let server = fixture.server(firesQueries: true)
+        try fixture.scheduler.simulate {
+            let user = fixture.identity.user
+            let once = subscription(
+                "s", in: fixture.identity.privateDatabase, .private, .always(true), [.creation, .once])
+            try await save(once, of: user, at: server)
+            _ = try await server.modify(try fixture.saving(["a"], id: RequestID(device, 1))).get()
+            for (days, known) in [(0, [true]), (29, [true]), (2, [])] as [(Int, [Bool])] {
+                try await fixture.scheduler.sleep(for: .seconds(60 + days * 86_400))
+                #expect(await server.subscriptions(in: .private, of: user) == .success([]))
+                #expect(try await server.subscriptions(of: user).get().map(\.hasFired) == known)
+            }
+        }
+    }
+
+    @Test func `R-246: an old firing does not end the subscription that was saved under the same ID`() throws {
+        let fixture = try ServiceFixture()
+        let fired = Fired()
+        let (server, other) = (fixture.server(firesQueries: true) { fired.take($0) }, fixture.server())
+        try fixture.scheduler.simulate {
+            let (database, user) = (fixture.identity.privateDatabase, fixture.identity.user)
+            let once = subscription("s", in: database, .private, .always(true), [.deletion, .once])
+            try await save(once, of: user, at: server)
+            // The server knows the old one.
+            _ = try await server.modify(try fixture.saving(["a"], id: RequestID(device, 1))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            let always = subscription("s", in: database, .private, .always(true), .deletion)
+            _ = try await other.modifySubscriptions(saves: [always], deletes: [], scope: .private, of: user).get()
+            _ = try await server.modify(try fixture.saving([], deleting: ["a"], id: RequestID(device, 2))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(await server.subscriptions(in: .private, of: user) == .success([always]))
+            #expect(fired.all().isEmpty)
+        }
+    }
+
+    @Test func `R-246: those that fire again and again do not wait for the end of others`() throws {
+        let fixture = try ServiceFixture()
+        let (fired, script) = (Fired(), FaultScript())
+        let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let (database, user) = (fixture.identity.privateDatabase, fixture.identity.user)
+            let once = (0..<3).map {
+                subscription("once \($0)", in: database, .private, .always(true), [.deletion, .once])
+            }
+            let saves = once + [subscription("z", in: database, .private, .always(true), .deletion)]
+            _ = try await fixture.server().modifySubscriptions(saves: saves, deletes: [], scope: .private, of: user)
+                .get()
+            _ = try await server.modify(try fixture.saving(["a", "b"], id: RequestID(device, 1))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            let calls = script.count(.callSent)
+            script.meet([.delay(.seconds(60))], at: .callSent)
+            _ = try await server.modify(try fixture.saving([], deleting: ["a", "b"], id: RequestID(device, 2))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(fired.all() == ["z a deleted", "z b deleted"])
+            try await fixture.scheduler.sleep(for: .seconds(60))
+            #expect(fired.all() == ["once 0 a deleted", "once 1 a deleted", "once 2 a deleted"])
+            // All in one transaction.
+            #expect(script.count(.callSent) == calls + 1)
+        }
+    }
+
     @Test func `I-5: in a public database only what the subscriber may read fires`() throws {
         let fixture = try ServiceFixture()
         let fired = Fired()

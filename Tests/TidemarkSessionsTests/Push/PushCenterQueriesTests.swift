@@ -136,6 +136,32 @@ import TidemarkWire
         #expect(other.queryNews == ["once d 1"])
     }
 
+    @Test func `R-246, R-253: a device that was away when a subscription fired once is told when it connects`() throws {
+        let world = SessionWorld(firesQueries: true)
+        let once = TestClient.query("once", [.creation, .once]) { $0.notificationInfo.alertBody = "News" }
+        let (first, other) = try pair(world, [once])
+        other.disconnect()
+        // The one device that is there makes the change, so it is not told.
+        try first.save("a", in: "notes")
+        #expect(first.queryPushes.isEmpty)
+        #expect(try first.subscriptions().isEmpty)
+        let back = try world.enter(device: 2)
+        #expect(back.queryNews == ["once ?"])
+        #expect(back.queryPushes.allSatisfy { $0.isPruned && !$0.hasAlert })
+        back.disconnect()
+        try first.unsubscribe("once")
+        let later = try world.enter(device: 2)
+        #expect(later.queryPushes.isEmpty)
+        later.disconnect()
+        // Saved again it is another one.
+        try first.subscribe(to: once)
+        settle(world, first)
+        let third = try world.enter(device: 2)
+        third.forgetInbox()
+        try first.save("b", in: "notes")
+        #expect(third.queryNews == ["once b 1"])
+    }
+
     @Test func `R-246: of two servers one sends the push`() throws {
         let world = SessionWorld(firesQueries: true)
         let second = world.anotherServer()
