@@ -122,6 +122,19 @@ package struct QueryIndex: Sendable {
         }
     }
 
+    /// What happened to a record between two versions that are not one after another. Of one that was deleted and created again,
+    /// or has another type, it is two changes.
+    package static func changes(
+        from old: RecordState?, to new: RecordState
+    ) -> [(old: RecordState?, new: RecordState)] {
+        guard let before = old?.ifLiving, !new.isDeleted,
+            before.type != new.type || before.createdAt != new.createdAt
+        else { return [(old, new)] }
+        let end = before.tombstone(at: new.modifiedAt, by: new.modifiedBy)
+        end.place(at: new.changeNumber, batchEnd: new.batchEnd, cause: new.cause)
+        return [(before, end), (nil, new)]
+    }
+
     /// The subscriptions that a change may fire, in parts of which each is evaluated in a moment.
     ///
     /// - Parameters:

@@ -185,8 +185,9 @@ final class QueryEvaluation: Sendable {
         var hasLost = work.hasLost
         for zone in work.written where !hasLost {
             let before = Dictionary(zone.replaced.map { ($0.name, $0) }) { first, _ in first }
-            for new in zone.records where index.watches(new.type) && !hasLost {
-                let (old, isUnread) = (before[new.name], zone.unread.contains(new.name))
+            let changes = zone.records.lazy.flatMap { QueryIndex.changes(from: before[$0.name], to: $0) }
+            for (old, new) in changes where index.watches(new.type) && !hasLost {
+                let isUnread = zone.unread.contains(new.name)
                 for candidate in index.candidates(from: old, to: new, in: zone.key.name, isOldUnread: isUnread) {
                     fired += QueryIndex.firings(
                         of: candidate, from: old, to: new, in: zone.key.name, isOldUnread: isUnread
@@ -295,7 +296,7 @@ extension QueryFiring {
         self.init(
             user: firing.watching.user, subscription: firing.watching.subscription, reason: firing.reason,
             record: QueryNotification.Record(name: new.name, zoneName: zone.key.name),
-            version: firing.reason == .deleted ? (isUnread ? nil : old) : new, maker: zone.life)
+            version: firing.reason == .deleted ? (isUnread ? nil : old) : new, maker: zone.makers.maker(of: new))
         container = firing.watching.container
         creator = new.createdBy
         types = Set([new.type, old?.type].compactMap(\.self))

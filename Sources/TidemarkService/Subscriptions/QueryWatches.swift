@@ -7,19 +7,26 @@ internal import TidemarkFields
 /// What one commit wrote in a zone: the versions before and after.
 struct WrittenZone: Sendable {
     let key: ZoneKey
-    /// The life of the device that wrote it; `nobody` if several did.
-    let life: DeviceID
+    let makers: ChangeMakers
     let records: [RecordState]
     let replaced: [RecordState]
     /// Records of ``replaced`` whose fields were not read.
     let unread: Set<String>
 
-    init(key: ZoneKey, life: DeviceID, records: [RecordState], replaced: [RecordState], unread: Set<String> = []) {
+    init(
+        key: ZoneKey, makers: ChangeMakers = ChangeMakers(), records: [RecordState], replaced: [RecordState],
+        unread: Set<String> = []
+    ) {
         self.key = key
-        self.life = life
+        self.makers = makers
         self.records = records
         self.replaced = replaced
         self.unread = unread
+    }
+
+    /// Whether a version before or after is of a type that a subscription looks at.
+    func concerns(_ index: QueryIndex) -> Bool {
+        records.contains { index.watches($0.type) } || replaced.contains { index.watches($0.type) }
     }
 
     /// About how much memory it keeps alive.
@@ -109,7 +116,7 @@ struct QueryWatches: Sendable {
                 switch known {
                 case .none: continue
                 case .some(let index):
-                    guard zone.records.contains(where: { index.watches($0.type) }) else { continue }
+                    guard zone.concerns(index) else { continue }
                     entries[database]?.isBusy = true
                     work.append(
                         QueryWork(database: database, known: known, ended: entry.ended, written: [zone], hasLost: false)

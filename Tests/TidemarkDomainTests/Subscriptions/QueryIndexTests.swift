@@ -6,14 +6,16 @@ import TidemarkFields
 @testable import TidemarkDomain
 
 @Suite struct QueryIndexTests {
-    static func record(_ name: String = "r", type: String = "Item", k: Int64? = nil, t: String? = nil) -> RecordState {
+    static func record(
+        _ name: String = "r", type: String = "Item", k: Int64? = nil, t: String? = nil, at createdAt: Timestamp = 1_000
+    ) -> RecordState {
         var fields: [Field] = []
         if let k { fields.append(Field("k", .int64(k))) }
         if let t { fields.append(Field("t", .string(t))) }
         do {
             return RecordState(
                 name: name, type: type, fields: try FieldMap(fields), changeNumber: 1, isDeleted: false, parent: nil,
-                createdAt: 1_000, createdBy: alice, createdByDevice: phone, modifiedAt: 2_000, modifiedBy: bob,
+                createdAt: createdAt, createdBy: alice, createdByDevice: phone, modifiedAt: 2_000, modifiedBy: bob,
                 batchEnd: 1)
         } catch {
             preconditionFailure("\(error)")
@@ -54,6 +56,25 @@ import TidemarkFields
         // A tombstone over nothing, and a record that comes back after its deletion.
         #expect(index.firings(from: nil, to: Self.tombstone(one), in: "Notes").isEmpty)
         #expect(index.firings(from: Self.tombstone(two), to: two, in: "Notes").map(\.reason) == [.created])
+    }
+
+    @Test func `R-245: a record that was deleted and created again is deleted and created`() {
+        let index = QueryIndex([
+            watching("new", .always(true), .creation), watching("gone", .always(true), .deletion),
+            watching("changed", .always(true), .update), watching("other", type: "Other"),
+        ])
+        func fired(_ old: RecordState?, _ new: RecordState) -> [String] {
+            QueryIndex.changes(from: old, to: new).flatMap { old, new in
+                index.firings(from: old, to: new, in: "Notes").map { "\($0.watching.subscription.id) \($0.reason)" }
+            }
+        }
+        let old = Self.record(k: 1)
+        #expect(fired(old, Self.record(k: 2)) == ["changed updated"])
+        #expect(fired(nil, old) == ["new created"] && fired(old, Self.tombstone(old)) == ["gone deleted"])
+        #expect(fired(Self.tombstone(old), Self.record(at: 5_000)) == ["new created"])
+        #expect(fired(old, Self.record(at: 5_000)) == ["gone deleted", "new created"])
+        #expect(fired(old, Self.record(type: "Other")) == ["gone deleted", "other created"])
+        #expect(fired(Self.record(type: "Other"), old) == ["other deleted", "new created"])
     }
 
     @Test func `R-938: a deleted record whose fields were not read counts as one that matches`() {

@@ -30,7 +30,7 @@ import TidemarkFields
                 modifiedAt: Timestamp(milliseconds: 1), modifiedBy: UserID(1), batchEnd: 1)
         }
         return WrittenZone(
-            key: ZoneKey(database: database, name: "notes"), life: .nobody, records: records, replaced: [])
+            key: ZoneKey(database: database, name: "notes"), records: records, replaced: [])
     }
 
     static func some(_ ids: String...) -> QueryWatches.Known { .some(QueryIndex(ids.map { watching($0) })) }
