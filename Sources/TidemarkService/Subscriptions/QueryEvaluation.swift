@@ -159,25 +159,31 @@ final class QueryEvaluation: Sendable {
     private func evaluate(_ work: QueryWatches.QueryWork) async {
         switch work.known {
         case .none: return
-        case .some(let index): await fire(work, by: index)
+        case .some(let index): if await !fire(work, by: index) { await lose(work) }
         case .large:
             var after: SubscriberKey?
             repeat {
                 guard case .success(let pages) = await page(of: [work.database], after: after) else {
-                    // Those that are left are told that something has changed, when they can be read.
-                    return shared.queryWatches.withLock { $0.lost(work.database) }
+                    return await lose(work)
                 }
                 guard let next = pages[work.database] else { return }
                 var index = QueryIndex()
                 await add(next, to: &index)
-                await fire(work, by: index)
+                guard await fire(work, by: index) else { return await lose(work) }
                 after = next.hasMore ? next.subscriptions.last?.key : nil
             } while after != nil
         }
     }
 
+    /// The store does not say what is needed to send. All are told that records may have changed, once it does.
+    private func lose(_ work: QueryWatches.QueryWork) async {
+        try? await scheduler.sleep(for: Self.failurePause)
+        shared.queryWatches.withLock { $0.lost(work.database) }
+    }
+
     /// - Parameter index: all of the subscriptions, or a page of them.
-    private func fire(_ work: QueryWatches.QueryWork, by index: QueryIndex) async {
+    /// - Returns: false if the store does not say what is needed to send.
+    private func fire(_ work: QueryWatches.QueryWork, by index: QueryIndex) async -> Bool {
         let recordCount = work.written.reduce(0) { $0 + $1.records.count }
         var turns = EvaluationTurns(
             scheduler, turnMax: Self.turnMax, allMax: Self.evaluationMax + Self.evaluationPerRecord * recordCount)
@@ -197,7 +203,7 @@ final class QueryEvaluation: Sendable {
                     turns.pause()
                     if hasLost { break }
                     if fired.count >= Self.firedTogether {
-                        await send(fired, work)
+                        guard await send(fired, work) else { return false }
                         fired = []
                     } else {
                         await Task.yield()
@@ -206,20 +212,22 @@ final class QueryEvaluation: Sendable {
                 }
             }
         }
-        await send(fired, work)
-        guard hasLost else { return }
+        guard await send(fired, work) else { return false }
+        guard hasLost else { return true }
         // All are told to look themselves, also those that have been found.
         ServiceMetrics.shared.queryChangesLost.increment()
         for slice in index.slices {
-            await send(slice.map { QueryFiring(of: $0) }, work)
+            guard await send(slice.map { QueryFiring(of: $0) }, work) else { return false }
             await Task.yield()
         }
+        return true
     }
 
-    private func send(_ fired: [QueryFiring], _ work: QueryWatches.QueryWork) async {
+    /// - Returns: false if the store does not say who may read the records.
+    private func send(_ fired: [QueryFiring], _ work: QueryWatches.QueryWork) async -> Bool {
         let living = work.ended.isEmpty ? fired : fired.filter { !work.ended.contains($0.key) }
-        guard !living.isEmpty else { return }
-        let seen = await readable(living)
+        guard !living.isEmpty else { return true }
+        guard let seen = await readable(living) else { return false }
         tell(seen.filter { !$0.endsSubscription })
         // One change may be followed by others: only the first is sent.
         var taken: Set<SubscriberKey> = []
@@ -228,6 +236,7 @@ final class QueryEvaluation: Sendable {
             let some = Array(once[start..<min(start + Self.endedTogether, once.count)])
             tell(await ending(some, in: work.database))
         }
+        return true
     }
 
     private func tell(_ fired: [QueryFiring]) {
@@ -237,14 +246,19 @@ final class QueryEvaluation: Sendable {
     }
 
     /// Leaves out whatever its subscriber may not read (I-5). In the public database roles and grants decide, as they are now.
-    /// If they cannot be read, nothing is left that depends on them.
-    private func readable(_ fired: [QueryFiring]) async -> [QueryFiring] {
+    ///
+    /// - Returns: nil if they cannot be read.
+    private func readable(_ fired: [QueryFiring]) async -> [QueryFiring]? {
         let isPublic = fired.contains { $0.subscription.scope == .public }
         guard isPublic else { return fired }
-        guard let container = fired.lazy.compactMap(\.container).first,
-            case .success(let known) = await schema(of: container)
-        else { return [] }
-        let grants = known.grants
+        guard let container = fired.lazy.compactMap(\.container).first else { return [] }
+        let grants: [String: Grants]
+        switch await schema(of: container) {
+        case .success(let known): grants = known.grants
+        // There is nobody to tell.
+        case .failure(.containerUnknown), .failure(.containerClosed): return []
+        case .failure: return nil
+        }
         var roles: [UserID: Set<Role>] = [:]
         let users = Set(
             fired.lazy.filter { firing in firing.types.contains { grants[$0] != nil } }.map(\.user)
@@ -254,14 +268,16 @@ final class QueryEvaluation: Sendable {
             let read = await retry.run { () async throws(StorageError) in
                 .success(try await storage.roles(of: some))
             }
-            if case .success(let found) = read { roles.merge(found) { $1 } }
+            guard case .success(let found) = read else { return nil }
+            roles.merge(found) { $1 }
         }
         return fired.filter { firing in
             let access = RecordAccess(
                 scope: .public, user: firing.user, grants: grants, roles: roles[firing.user] ?? [])
-            // What is not known to be a record of somebody is judged as one of anybody.
+            // That records may have changed says nothing of any. It is told to those who may read at least their own.
+            let creator = firing.reason == nil ? firing.user : firing.creator
             return firing.types.allSatisfy { type in
-                access.effectivePermission(on: RecordPlace(type: type, creator: firing.creator)).contains(.read)
+                access.effectivePermission(on: RecordPlace(type: type, creator: creator)).contains(.read)
             }
         }
     }

@@ -234,7 +234,7 @@ struct QueryWatches: Sendable {
         return .read
     }
 
-    /// What was written in a database could not be evaluated. All of it are told that something has changed.
+    /// What was written in a database could not be evaluated, or sent. All of it are told that something has changed.
     mutating func lost(_ database: DatabaseID) {
         guard let generation = entries[database]?.generation else { return }
         entries[database]?.lostAt = generation

@@ -249,6 +249,107 @@ import TidemarkTestSupport
         }
     }
 
+    /// The public database, with a subscription of alice.
+    private func publicWorld(
+        _ fixture: ServiceFixture, _ server: CloudService, _ options: SubscriptionQuery.Options = .changes
+    ) async throws -> DatabaseID {
+        let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+        let database = try await server.publicDatabase(of: container).get().database
+        try await save(
+            subscription("s", in: database, .public, .always(true), options), of: fixture.identity.user, at: server)
+        return database
+    }
+
+    private func savePublic(
+        _ name: String, _ counter: UInt64, in database: DatabaseID, _ fixture: ServiceFixture, at server: CloudService
+    ) async throws {
+        let user = fixture.identity.user
+        let save = RecordSave(
+            name: name, type: "Note", tag: nil, fields: try FieldMap([Field("text", .string("t"))]),
+            parent: .unchanged)
+        let request = RecordsRequest(
+            id: RequestID(device, counter), key: ZoneKey(database: database, name: ZoneName.default), saves: [save],
+            deletes: [], policy: .ifServerRecordUnchanged, isAtomic: false, user: user,
+            access: RecordAccess(scope: .public, user: user))
+        #expect(await server.modify(request).numbers.compactMap(\.self).count == 1)
+    }
+
+    @Test func `R-847: if nobody can say who may read a record, all are told later that records may have changed`()
+        throws
+    {
+        let fixture = try ServiceFixture()
+        let (fired, script) = (Fired(), FaultScript())
+        let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let database = try await publicWorld(fixture, server)
+            try await savePublic("a", 1, in: database, fixture, at: server)
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(fired.all() == ["s a created"])
+            // A statement that fails is not tried again.
+            script.meet([.reject], at: .callSent)
+            try await savePublic("b", 2, in: database, fixture, at: server)
+            try await fixture.scheduler.sleep(for: .milliseconds(500))
+            #expect(fired.all().isEmpty)
+            try await fixture.scheduler.sleep(for: .seconds(2))
+            #expect(fired.all() == ["s ? ?"])
+            try await savePublic("c", 3, in: database, fixture, at: server)
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(fired.all() == ["s c created"])
+        }
+    }
+
+    @Test func `R-246, R-847: if a subscription cannot be ended it stays, and its devices look themselves`() throws {
+        let fixture = try ServiceFixture()
+        let (fired, script) = (Fired(), FaultScript())
+        let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let once = subscription(
+                "s", in: fixture.identity.privateDatabase, .private, .always(true), [.update, .once])
+            try await save(once, of: fixture.identity.user, at: server)
+            _ = try await server.modify(try fixture.saving(["a"], id: RequestID(device, 1))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            script.meet([.reject], at: .callSent)
+            for (counter, told) in [(2, "s ? ?"), (3, "s a updated")] as [(UInt64, String)] {
+                let request = try fixture.saving(["a"], text: "\(counter)", id: RequestID(device, counter))
+                _ = try await server.modify(request).get()
+                try await fixture.scheduler.sleep(for: .seconds(1))
+                #expect(fired.all() == [told])
+            }
+            #expect(await server.subscriptions(in: .private, of: fixture.identity.user) == .success([]))
+        }
+    }
+
+    @Test func `R-253, I-5: whoever may read their own records alone is told too that records may have changed`() throws
+    {
+        let fixture = try ServiceFixture()
+        let (fired, script) = (Fired(), FaultScript())
+        let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let database = try await publicWorld(fixture, server)
+            try await savePublic("a", 1, in: database, fixture, at: server)
+            let store = MemoryStore(fixture.database)
+            for (number, (grants, told))
+                in ([
+                    (Grants([.creator: .all, .authenticated: .create]), ["s ? ?"]),
+                    (Grants([.authenticated: .create]), []),
+                ] as [(Grants, [String])]).enumerated()
+            {
+                let current = try await store.schema(of: fixture.identity.container)
+                var schema = current.schema
+                schema.types["Note", default: RecordTypeSchema()].grants = grants
+                #expect(try await store.replaceSchema(current, by: schema))
+                // The server reads the new schema.
+                try await savePublic("b\(number)", UInt64(2 + 2 * number), in: database, fixture, at: server)
+                try await fixture.scheduler.sleep(for: .seconds(1))
+                _ = fired.all()
+                script.meet([.reject], at: .callSent)
+                try await savePublic("c\(number)", UInt64(3 + 2 * number), in: database, fixture, at: server)
+                try await fixture.scheduler.sleep(for: .seconds(5))
+                #expect(fired.all() == told)
+            }
+        }
+    }
+
     @Test func `R-847: a store that does not answer delays pushes, and loses none`() throws {
         let fixture = try ServiceFixture()
         let (fired, script) = (Fired(), FaultScript())
