@@ -184,43 +184,64 @@ final class QueryEvaluation: Sendable {
     /// - Parameter index: all of the subscriptions, or a page of them.
     /// - Returns: false if the store does not say what is needed to send.
     private func fire(_ work: QueryWatches.QueryWork, by index: QueryIndex) async -> Bool {
+        guard !work.hasLost else { return await tellMissed(index.slices(), work) }
         let recordCount = work.written.reduce(0) { $0 + $1.records.count }
         var turns = EvaluationTurns(
-            scheduler, turnMax: Self.turnMax, allMax: Self.evaluationMax + Self.evaluationPerRecord * recordCount)
+            turnMax: Self.turnMax, allMax: Self.evaluationMax + Self.evaluationPerRecord * recordCount)
+        turns.begin(at: scheduler.now, used: scheduler.processorTime)
         var fired: [QueryFiring] = []
-        var hasLost = work.hasLost
-        for zone in work.written where !hasLost {
-            let before = Dictionary(zone.replaced.map { ($0.name, $0) }) { first, _ in first }
-            let changes = zone.records.lazy.flatMap { QueryIndex.changes(from: before[$0.name], to: $0) }
-            for (old, new) in changes where index.watches(new.type) && !hasLost {
-                let isUnread = zone.unread.contains(new.name)
-                for candidate in index.candidates(from: old, to: new, in: zone.key.name, isOldUnread: isUnread) {
+        for (place, zone) in work.written.enumerated() {
+            let changes = zone.changes(for: index)
+            for (next, (old, new)) in changes.enumerated() {
+                let (isUnread, words) = (zone.unread.contains(new.name), VersionWords())
+                var candidates = index.candidates(
+                    from: old, to: new, in: zone.key.name, isOldUnread: isUnread
+                ).makeIterator()
+                while let candidate = candidates.next() {
                     fired += QueryIndex.firings(
-                        of: candidate, from: old, to: new, in: zone.key.name, isOldUnread: isUnread
+                        of: candidate, from: old, to: new, in: zone.key.name, isOldUnread: isUnread, words: words
                     ).map { QueryFiring(of: $0, zone, old: old, new: new) }
-                    hasLost = turns.isUsedUp
-                    guard turns.isOver || fired.count >= Self.firedTogether else { continue }
-                    turns.pause()
-                    if hasLost { break }
+                    guard turns.isOver(at: scheduler.now) || fired.count >= Self.firedTogether else { continue }
+                    turns.end(used: scheduler.processorTime)
+                    if turns.isUsedUp {
+                        // What has been found is sent. Those that were not reached are told to look themselves.
+                        var types = Set(changes[(next + 1)...].map(\.new.type))
+                        for later in work.written[(place + 1)...] { types.formUnion(later.types) }
+                        var missed = index.slices(of: types)
+                        if !types.contains(new.type) {
+                            while let candidate = candidates.next() { missed.append(candidate.members) }
+                        }
+                        guard await send(fired, work) else { return false }
+                        return await tellMissed(missed, work)
+                    }
                     if fired.count >= Self.firedTogether {
                         guard await send(fired, work) else { return false }
                         fired = []
                     } else {
                         await Task.yield()
                     }
-                    turns.begin()
+                    turns.begin(at: scheduler.now, used: scheduler.processorTime)
                 }
             }
         }
-        guard await send(fired, work) else { return false }
-        guard hasLost else { return true }
-        // All are told to look themselves, also those that have been found.
+        return await send(fired, work)
+    }
+
+    /// Tells subscriptions whose changes were not evaluated that records may have changed.
+    private func tellMissed(
+        _ slices: [ArraySlice<WatchingSubscription>], _ work: QueryWatches.QueryWork
+    ) async -> Bool {
+        guard !slices.isEmpty else { return true }
         ServiceMetrics.shared.queryChangesLost.increment()
-        for slice in index.slices {
-            guard await send(slice.map { QueryFiring(of: $0) }, work) else { return false }
+        var missed: [QueryFiring] = []
+        for slice in slices {
+            missed += slice.map { QueryFiring(of: $0) }
+            guard missed.count >= Self.firedTogether else { continue }
+            guard await send(missed, work) else { return false }
+            missed = []
             await Task.yield()
         }
-        return true
+        return await send(missed, work)
     }
 
     /// - Returns: false if the store does not say who may read the records.
@@ -340,30 +361,4 @@ extension QueryFiring {
 
 extension Result {
     fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
-}
-
-/// How long an evaluation has worked, in turns.
-private struct EvaluationTurns {
-    private let scheduler: any Scheduler
-    private let turnMax: Duration
-    private var left: Duration
-    private var begun: Duration
-
-    init(_ scheduler: any Scheduler, turnMax: Duration, allMax: Duration) {
-        self.scheduler = scheduler
-        self.turnMax = turnMax
-        left = allMax
-        begun = scheduler.now
-    }
-
-    /// Whether others must have their turn.
-    var isOver: Bool { scheduler.now - begun >= turnMax }
-
-    /// Whether it has worked for as long as it may.
-    var isUsedUp: Bool { scheduler.now - begun > left }
-
-    /// Ends a turn. The time until the next one is others'.
-    mutating func pause() { left -= scheduler.now - begun }
-
-    mutating func begin() { begun = scheduler.now }
 }

@@ -29,6 +29,16 @@ struct WrittenZone: Sendable {
         records.contains { index.watches($0.type) } || replaced.contains { index.watches($0.type) }
     }
 
+    /// The types of the versions before and after.
+    var types: Set<String> { Set(records.lazy.map(\.type)).union(replaced.lazy.map(\.type)) }
+
+    /// What has changed, of the types that subscriptions look at.
+    func changes(for index: QueryIndex) -> [(old: RecordState?, new: RecordState)] {
+        let before = Dictionary(replaced.map { ($0.name, $0) }) { first, _ in first }
+        return records.flatMap { QueryIndex.changes(from: before[$0.name], to: $0) }
+            .filter { index.watches($0.new.type) }
+    }
+
     /// About how much memory it keeps alive.
     var byteCount: Int {
         (records + replaced).reduce(256) { $0 + 256 + $1.fields.byteCount }
