@@ -81,11 +81,11 @@ package struct SubscriberKey: Hashable, Sendable {
 /// Query subscriptions of one database, by user, scope and ID.
 package struct WatchingPage: Sendable, Equatable {
     package let subscriptions: [WatchingSubscription]
-    /// Whether the database has more, behind the last of these.
-    package let hasMore: Bool
+    /// Behind which the next page begins. Those of which nobody here knows anything count as well. Nil: there is no more.
+    package let next: SubscriberKey?
 
-    package init(subscriptions: [WatchingSubscription], hasMore: Bool) {
+    package init(subscriptions: [WatchingSubscription], next: SubscriberKey?) {
         self.subscriptions = subscriptions
-        self.hasMore = hasMore
+        self.next = next
     }
 }

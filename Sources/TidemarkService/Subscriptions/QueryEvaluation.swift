@@ -20,7 +20,9 @@ final class QueryEvaluation: Sendable {
     private let onMoved: @Sendable (ZonesMoved) -> Void
 
     /// Databases of one read.
-    private static let databasesMax = 200
+    private static let databasesMax = 50
+    /// Subscriptions of each of these.
+    private static let firstPageCount = 50
     /// Subscriptions of one page.
     private static let pageCount = 1_000
     /// How many are added to an index in one turn.
@@ -61,62 +63,87 @@ final class QueryEvaluation: Sendable {
 
     // MARK: Reading
 
+    /// One task of the process reads, and takes what comes meanwhile together.
     private func readWanted() async {
+        guard shared.queryWatches.withLock({ $0.startsReading() }) else { return }
         while true {
             let wanted = shared.queryWatches.withLock { $0.takeWanted(Self.databasesMax) }
             guard !wanted.isEmpty else { return }
-            guard await read(wanted) else { return }
+            await read(wanted)
         }
     }
 
-    /// - Returns: false if the store does not answer. Then it is tried again later.
-    private func read(_ wanted: [QueryWatches.Wanted]) async -> Bool {
-        let first = await page(of: wanted.map(\.database), after: nil)
-        guard case .success(let pages) = first else {
-            shared.queryWatches.withLock { watches in for one in wanted { watches.failed(one.database) } }
-            _ = scheduler.schedule(after: Self.failurePause) { [self] in
-                scheduler.run { [self] in await readWanted() }
-            }
-            return false
-        }
+    private func read(_ wanted: [QueryWatches.Wanted]) async {
+        // Most databases have few. So many statements are spared, and no answer is large.
+        let countMax = wanted.count > 1 ? Self.firstPageCount : Self.pageCount
+        let first = await page(of: wanted.map(\.database), after: nil, atMost: countMax)
+        guard case .success(let pages) = first else { return readLater(wanted) }
         for one in wanted {
-            let page = pages[one.database]
-            let isLarge = one.isLarge && page?.hasMore == true
-            let known = isLarge ? .large : await known(from: page, of: one.database)
-            let now = scheduler.now
-            let work = shared.queryWatches.withLock {
-                $0.read(one.database, known, generation: one.generation, now: now)
+            let page = pages[one.database] ?? WatchingPage(subscriptions: [], next: nil)
+            if page.next == nil {
+                known(await index(of: page), of: one)
+            } else if one.isLarge {
+                known(.large, of: one)
+            } else {
+                // It takes several reads, for which others do not wait.
+                scheduler.run { [self] in await readRest(of: one, after: page) }
             }
-            if let work { scheduler.run { [self] in await carryOut(work) } }
         }
-        return true
+    }
+
+    /// One of them may be why they cannot be read. So each half is tried alone, and in the end each database.
+    private func readLater(_ failed: [QueryWatches.Wanted]) {
+        _ = scheduler.schedule(after: Self.failurePause) { [self] in
+            scheduler.run { [self] in
+                let wanted = shared.queryWatches.withLock { $0.again(failed) }
+                let middle = wanted.count / 2
+                for half in [wanted[..<middle], wanted[middle...]] where !half.isEmpty { await read(Array(half)) }
+            }
+        }
+    }
+
+    /// Reads on until there are no more, or too many for memory.
+    private func readRest(of one: QueryWatches.Wanted, after first: WatchingPage) async {
+        let bytesMax = shared.queryWatches.withLock { $0.indexBytesOfOneMax }
+        var index = await self.index(of: first)
+        var next = first.next
+        while let after = next {
+            guard index.byteCount <= bytesMax else { return known(.large, of: one) }
+            guard case .success(let pages) = await page(of: [one.database], after: after) else {
+                return readLater([one])
+            }
+            next = pages[one.database]?.next
+            if let page = pages[one.database] { await add(page, to: &index) }
+        }
+        known(index, of: one)
+    }
+
+    private func known(_ index: QueryIndex, of one: QueryWatches.Wanted) {
+        known(index.isEmpty ? .none : .some(index), of: one)
+    }
+
+    private func known(_ known: QueryWatches.Known, of one: QueryWatches.Wanted) {
+        let now = scheduler.now
+        let work = shared.queryWatches.withLock { $0.read(one.database, known, generation: one.generation, now: now) }
+        if let work {
+            scheduler.run { [self] in await carryOut(work) }
+        } else {
+            scheduler.run { [self] in await readWanted() }
+        }
     }
 
     private func page(
-        of databases: [DatabaseID], after: SubscriberKey?
+        of databases: [DatabaseID], after: SubscriberKey?, atMost countMax: Int = pageCount
     ) async -> Result<[DatabaseID: WatchingPage], FailureReason> {
         await retry.run { () async throws(StorageError) in
-            .success(
-                try await storage.querySubscriptions(watching: databases, after: after, atMost: Self.pageCount))
+            .success(try await storage.querySubscriptions(watching: databases, after: after, atMost: countMax))
         }
     }
 
-    /// Reads on until there are no more, or too many for memory. If they cannot be read, they are treated as many: then they are
-    /// read when they are needed.
-    private func known(from first: WatchingPage?, of database: DatabaseID) async -> QueryWatches.Known {
-        guard let first, !first.subscriptions.isEmpty else { return .none }
-        let bytesMax = shared.queryWatches.withLock { $0.indexBytesOfOneMax }
+    private func index(of page: WatchingPage) async -> QueryIndex {
         var index = QueryIndex()
-        var page = first
-        while true {
-            await add(page, to: &index)
-            guard page.hasMore else { return .some(index) }
-            guard index.byteCount <= bytesMax,
-                case .success(let pages) = await self.page(of: [database], after: page.subscriptions.last?.key),
-                let next = pages[database], !next.subscriptions.isEmpty
-            else { return .large }
-            page = next
-        }
+        await add(page, to: &index)
+        return index
     }
 
     /// What predicates that search for words need of the schema is read now. If it cannot be, all strings are searched.
@@ -167,10 +194,8 @@ final class QueryEvaluation: Sendable {
                     return await lose(work)
                 }
                 guard let next = pages[work.database] else { return }
-                var index = QueryIndex()
-                await add(next, to: &index)
-                guard await fire(work, by: index) else { return await lose(work) }
-                after = next.hasMore ? next.subscriptions.last?.key : nil
+                guard await fire(work, by: await index(of: next)) else { return await lose(work) }
+                after = next.next
             } while after != nil
         }
     }
@@ -222,6 +247,11 @@ final class QueryEvaluation: Sendable {
                     }
                     turns.begin(at: scheduler.now, used: scheduler.processorTime)
                 }
+                // Many records may have no candidate.
+                guard turns.isOver(at: scheduler.now) else { continue }
+                turns.end(used: scheduler.processorTime)
+                await Task.yield()
+                turns.begin(at: scheduler.now, used: scheduler.processorTime)
             }
         }
         return await send(fired, work)

@@ -99,6 +99,8 @@ struct QueryWatches: Sendable {
     private var entries: [DatabaseID: Entry] = [:]
     /// Databases to read, in this order.
     private var wanted: Deque<DatabaseID> = []
+    /// Whether somebody reads them. So what comes meanwhile is read in one statement.
+    private var isReading = false
     private var indexBytes = 0
     private var waitingBytes = 0
     private var generation = 0
@@ -114,7 +116,7 @@ struct QueryWatches: Sendable {
 
     /// Takes in what was written.
     ///
-    /// - Returns: what can be evaluated now, and whether somebody must read (``takeWanted(_:)``).
+    /// - Returns: what can be evaluated now, and whether somebody must read (``startsReading()``).
     mutating func written(_ zones: [WrittenZone], now: Duration) -> (work: [QueryWork], mustRead: Bool) {
         var work: [QueryWork] = []
         var mustRead = false
@@ -159,7 +161,23 @@ struct QueryWatches: Sendable {
         return isNew
     }
 
-    /// The next databases to read, at most so many.
+    /// Whether the caller is to read what is wanted, until there is no more (``takeWanted(_:)``). Otherwise somebody does.
+    mutating func startsReading() -> Bool {
+        guard !isReading, !wanted.isEmpty else { return false }
+        isReading = true
+        return true
+    }
+
+    /// Databases that could not be read are read again, with what has come meanwhile.
+    func again(_ failed: [Wanted]) -> [Wanted] {
+        failed.compactMap { one in
+            entries[one.database].map {
+                Wanted(database: one.database, generation: $0.generation, isLarge: one.isLarge)
+            }
+        }
+    }
+
+    /// The next databases to read, at most so many. None: the reader ends.
     mutating func takeWanted(_ countMax: Int) -> [Wanted] {
         var taken: [Wanted] = []
         while taken.count < countMax, let database = wanted.popFirst() {
@@ -168,6 +186,7 @@ struct QueryWatches: Sendable {
             if case .large? = entry.known { isLarge = true }
             taken.append(Wanted(database: database, generation: entry.generation, isLarge: isLarge))
         }
+        if taken.isEmpty { isReading = false }
         return taken
     }
 
@@ -217,7 +236,7 @@ struct QueryWatches: Sendable {
         case nothing
         /// More was written meanwhile.
         case evaluate(QueryWork)
-        /// The same, and the subscriptions are to be read before (``takeWanted(_:)``).
+        /// The same, and the subscriptions are to be read before (``startsReading()``).
         case read
     }
 
@@ -248,11 +267,6 @@ struct QueryWatches: Sendable {
     mutating func lost(_ database: DatabaseID) {
         guard let generation = entries[database]?.generation else { return }
         entries[database]?.lostAt = generation
-    }
-
-    /// A database could not be read. It is tried again with those that come next.
-    mutating func failed(_ database: DatabaseID) {
-        if entries[database] != nil { wanted.append(database) }
     }
 
     /// The subscriptions that look at a database have changed.

@@ -71,10 +71,12 @@ extension PostgresStorage {
                     Int64(countMax) + 1
                 )))
         var pages: [DatabaseID: WatchingPage] = [:]
-        for (database, all) in Dictionary(grouping: rows.compactMap(\.self), by: \.database) {
+        for (database, all) in Dictionary(grouping: rows, by: \.database) {
             // NB: those that are left out count as well, so that the next page begins behind them.
+            let page = all.prefix(countMax)
             pages[database] = WatchingPage(
-                subscriptions: all.prefix(countMax).filter(\.isLiving).map(\.watching), hasMore: all.count > countMax)
+                subscriptions: page.compactMap(\.watching),
+                next: all.count > countMax ? page.lazy.compactMap(\.key).last : nil)
         }
         return pages
     }

@@ -43,7 +43,7 @@ struct SubscriptionStatements: Sendable {
 
     /// Of each database: the next that look at it, by user, scope and ID. Of one whose zone is gone there is only its key.
     let watching = DeclaredStatement<
-        (databases: [DatabaseID], user: UserID, scope: DatabaseScope, id: String, countMax: Int64), WatchingRow?
+        (databases: [DatabaseID], user: UserID, scope: DatabaseScope, id: String, countMax: Int64), WatchingRow
     >(
         .read, "watching_subscriptions",
         """
@@ -61,12 +61,14 @@ struct SubscriptionStatements: Sendable {
          ORDER BY s.database_id, s.user_id, s.scope, s.id
         """
     ) { row throws(PostgresError) in
-        guard let subscription = try SubscriptionRow.decode(row) else { return nil }
+        let (user, container): (UserID, ContainerID) = (try row["user_id"], try row["container_id"])
+        let (scope, id): (DatabaseScope?, String) = (DatabaseScope(rawValue: try row["scope"]), try row["id"])
+        let isLiving: Bool = try row["is_living"]
+        let subscription = try SubscriptionRow.decode(row).flatMap { isLiving ? $0 : nil }
         return WatchingRow(
             database: try row["database_id"],
-            watching: WatchingSubscription(
-                user: try row["user_id"], container: try row["container_id"], subscription: subscription),
-            isLiving: try row["is_living"])
+            key: scope.map { SubscriberKey(user: user, key: Subscription.Key(scope: $0, id: id)) },
+            watching: subscription.map { WatchingSubscription(user: user, container: container, subscription: $0) })
     }
 
     /// Of those that have fired the last ones stay.
@@ -216,7 +218,8 @@ private enum SubscriptionRow {
 /// One row of ``SubscriptionStatements/watching``.
 struct WatchingRow: Sendable {
     let database: DatabaseID
-    let watching: WatchingSubscription
-    /// Whether its zone is not gone.
-    let isLiving: Bool
+    /// Nil: its scope is one of a later version of the server.
+    let key: SubscriberKey?
+    /// Nil: a later version has written it, or its zone is gone.
+    let watching: WatchingSubscription?
 }

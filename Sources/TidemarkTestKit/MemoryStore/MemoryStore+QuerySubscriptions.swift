@@ -33,8 +33,9 @@ extension MemoryStore {
             for database in Set(databases) {
                 let rest = tables.watching(database).filter { watching in after.map { watching.key > $0 } ?? true }
                 guard !rest.isEmpty else { continue }
+                let page = rest.prefix(countMax)
                 pages[database] = WatchingPage(
-                    subscriptions: Array(rest.prefix(countMax)), hasMore: rest.count > countMax)
+                    subscriptions: Array(page), next: rest.count > countMax ? page.last?.key : nil)
             }
             return pages
         }

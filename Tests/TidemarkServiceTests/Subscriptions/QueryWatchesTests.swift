@@ -158,10 +158,34 @@ import TidemarkFields
     @Test func `R-847: what failed is read again with what came meanwhile`() throws {
         var watches = QueryWatches()
         #expect(watches.written([try Self.zone(["a"])], now: .zero).mustRead)
-        #expect(watches.takeWanted(10).count == 1)
-        watches.failed(Self.database)
+        #expect(watches.startsReading() == true)
+        let wanted = watches.takeWanted(10)
+        #expect(wanted.count == 1)
+        watches.changed(Self.database)
         #expect(!watches.written([try Self.zone(["b"])], now: .zero).mustRead)
-        #expect(names(read(&watches, Self.some("s"))) == ["a", "b"])
+        // It is not read by others meanwhile.
+        #expect(watches.takeWanted(10).isEmpty)
+        #expect(watches.startsReading() == false)
+        let again = watches.again(wanted)
+        #expect(again.count == 1 && again[0].generation > wanted[0].generation)
+        let work = watches.read(Self.database, Self.some("s"), generation: again[0].generation, now: .zero)
+        #expect(names(work) == ["a", "b"])
+    }
+
+    @Test func `R-847: one reads for all, and takes what comes meanwhile together`() throws {
+        var watches = QueryWatches()
+        #expect(watches.startsReading() == false)
+        _ = watches.written([try Self.zone(in: DatabaseID(1))], now: .zero)
+        #expect(watches.startsReading() == true)
+        #expect(watches.takeWanted(10).count == 1)
+        for number in 2...5 as ClosedRange<Int64> {
+            _ = watches.written([try Self.zone(in: DatabaseID(number))], now: .zero)
+            #expect(watches.startsReading() == false)
+        }
+        #expect(watches.takeWanted(10).map(\.database) == (2...5).map { DatabaseID($0) })
+        #expect(watches.takeWanted(10).isEmpty)
+        _ = watches.written([try Self.zone(in: DatabaseID(6))], now: .zero)
+        #expect(watches.startsReading() == true)
     }
 
     @Test func `I-7: of too much that waits it is only known that something has changed`() throws {
