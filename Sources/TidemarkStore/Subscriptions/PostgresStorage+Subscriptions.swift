@@ -27,7 +27,8 @@ extension PostgresStorage {
                 sql.subscriptions.keys(user), sql.subscriptions.zones((user, zoneNames)))
             isClosed = !closed.isEmpty
             saves = SubscriptionSaves(
-                subscriptions, kept: kept.rows.compactMap(\.self),
+                subscriptions,
+                kept: Dictionary(kept.rows.compactMap(\.self).map { ($0.key, $0.publicBytes) }) { first, _ in first },
                 zones: Dictionary(zones.rows.map { ($0.name, $0.id) }) { first, _ in first }, atMost: countMax)
         } catch {
             throw StorageError(error, duringCommit: false)

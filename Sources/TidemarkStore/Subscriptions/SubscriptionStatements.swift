@@ -125,12 +125,18 @@ struct SubscriptionStatements: Sendable {
          WHERE c.closed_at IS NOT NULL
         """)
 
-    let keys = DeclaredStatement<UserID, Subscription.Key?>(
+    /// With what each counts of ``SubscriptionSaves/publicBytesMax``.
+    let keys = DeclaredStatement<UserID, (key: Subscription.Key, publicBytes: Int)?>(
         .read, "subscription_keys",
-        "SELECT scope, id FROM subscription s WHERE user_id = \(\.self) AND NOT \(hasFired)"
+        """
+        SELECT scope, id,
+               CASE WHEN scope = 1 THEN coalesce(octet_length(query), 0) + octet_length(notification_info) ELSE 0
+                END::bigint AS public_bytes
+          FROM subscription s WHERE user_id = \(\.self) AND NOT \(hasFired)
+        """
     ) { row throws(PostgresError) in
         guard let scope = DatabaseScope(rawValue: try row["scope"]) else { return nil }
-        return Subscription.Key(scope: scope, id: try row["id"])
+        return (Subscription.Key(scope: scope, id: try row["id"]), try row["public_bytes"])
     }
 
     /// The living zones for zone subscriptions.

@@ -182,7 +182,8 @@ extension MemoryStore {
             let kept = tables.livingSubscriptions(of: user).map { ($0.subscription.key, $0) }
             var byKey = Dictionary(uniqueKeysWithValues: kept)
             let saves = SubscriptionSaves(
-                subscriptions, kept: byKey.keys, zones: Dictionary(uniqueKeysWithValues: living), atMost: countMax)
+                subscriptions, kept: byKey.mapValues(\.subscription.publicBytes),
+                zones: Dictionary(uniqueKeysWithValues: living), atMost: countMax)
             byKey.merge(saves.stored) { $1 }
             tables.users[key]?.subscriptions = byKey.values.sorted(by: MemoryTables.isBefore)
             tables.forgetFired(of: key, named: Set(saves.stored.keys))
