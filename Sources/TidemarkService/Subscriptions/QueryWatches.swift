@@ -68,6 +68,8 @@ struct QueryWatches: Sendable {
         /// Each with the generation at which it came. A read that began at this one or later is enough for it.
         var waiting: Deque<(zone: WrittenZone, generation: Int)> = []
         var waitingBytes = 0
+        /// Bytes of what is being evaluated. A slow store keeps it in memory for as long.
+        var workBytes = 0
         /// Changes were dropped, the last one at this generation. All subscriptions are told that records may have changed.
         var lostAt: Int?
         /// Whether they are read, or changes are evaluated: one commit after another, so that pushes keep their order.
@@ -88,7 +90,7 @@ struct QueryWatches: Sendable {
 
     /// How old an entry may be.
     static let ageMax = Duration.seconds(30)
-    /// Bytes of changes that wait, of one database and of all.
+    /// Bytes of changes that wait, of one database and of all; those of all with what is evaluated.
     private let waitingBytesOfOneMax: Int
     private let waitingBytesMax: Int
     /// Bytes of all indexes. One may have half.
@@ -102,7 +104,7 @@ struct QueryWatches: Sendable {
     /// Whether somebody reads them. So what comes meanwhile is read in one statement.
     private var isReading = false
     private var indexBytes = 0
-    private var waitingBytes = 0
+    private var heldBytes = 0
     private var generation = 0
 
     init(indexBytesMax: Int = 67_108_864, waitingBytesMax: Int = 33_554_432) {
@@ -129,6 +131,11 @@ struct QueryWatches: Sendable {
                 case .none: continue
                 case .some(let index):
                     guard zone.concerns(index) else { continue }
+                    let byteCount = zone.byteCount
+                    // One that is larger than all that may be held is evaluated when nothing else is.
+                    guard heldBytes == 0 || heldBytes + byteCount <= waitingBytesMax else { break }
+                    heldBytes += byteCount
+                    entries[database]?.workBytes = byteCount
                     entries[database]?.isBusy = true
                     work.append(
                         QueryWork(database: database, known: known, ended: entry.ended, written: [zone], hasLost: false)
@@ -147,12 +154,12 @@ struct QueryWatches: Sendable {
         let (database, byteCount) = (zone.key.database, zone.byteCount)
         if entries.count > Self.entriesMax { forgetIdle() }
         var entry = entries[database] ?? Entry(generation: generation)
-        if entry.waitingBytes + byteCount > waitingBytesOfOneMax || waitingBytes + byteCount > waitingBytesMax {
+        if entry.waitingBytes + byteCount > waitingBytesOfOneMax || heldBytes + byteCount > waitingBytesMax {
             entry.lostAt = entry.generation
         } else {
             entry.waiting.append((zone, entry.generation))
             entry.waitingBytes += byteCount
-            waitingBytes += byteCount
+            heldBytes += byteCount
         }
         let isNew = !entry.isBusy
         entry.isBusy = true
@@ -223,8 +230,8 @@ struct QueryWatches: Sendable {
         guard !ready.isEmpty || hasLost else { return nil }
         entry.waiting.removeFirst(ready.count)
         let byteCount = ready.reduce(0) { $0 + $1.byteCount }
-        waitingBytes -= byteCount
         entry.waitingBytes -= byteCount
+        entry.workBytes = byteCount
         // Subscriptions that came before the loss may not be known yet. The next read tells all once more.
         if let lostAt = entry.lostAt, lostAt <= entry.knownGeneration { entry.lostAt = nil }
         return QueryWork(
@@ -243,6 +250,9 @@ struct QueryWatches: Sendable {
     /// Work of a database is done.
     mutating func done(_ database: DatabaseID, now: Duration) -> Next {
         guard var entry = entries[database] else { return .nothing }
+        heldBytes -= entry.workBytes
+        entry.workBytes = 0
+        entries[database] = entry
         let isCurrent = entry.generation == entry.knownGeneration
         if entry.waiting.isEmpty, entry.lostAt == nil {
             if !isCurrent { setIndex(nil, of: &entry) }

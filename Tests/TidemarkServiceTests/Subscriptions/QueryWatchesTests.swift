@@ -205,6 +205,35 @@ import TidemarkFields
         #expect(read(&watches, Self.some("s"))?.hasLost == false)
     }
 
+    @Test func `I-7: what is evaluated is in memory as well`() throws {
+        var watches = QueryWatches(waitingBytesMax: 40_000)
+        let databases = (1...9).map { DatabaseID($0) }
+        for database in databases {
+            _ = watches.written([try Self.zone(in: database)], now: .zero)
+            _ = carryOut(&watches, Self.some("s"))
+        }
+        // A slow store keeps them all.
+        var works: [QueryWatches.QueryWork] = []
+        for database in databases {
+            works += watches.written([try Self.zone(in: database, bytes: 6_000)], now: .zero).work
+        }
+        #expect(works.map(\.database) == Array(databases.prefix(6)))
+        for work in works {
+            guard case .nothing = watches.done(work.database, now: .zero) else {
+                Issue.record("it does not come to rest")
+                return
+            }
+        }
+        // The others are told to look.
+        for database in databases.suffix(3) {
+            let work = carryOut(&watches, Self.some("s"))
+            #expect(work?.database == database && work?.hasLost == true)
+        }
+        // A single one is evaluated, however large.
+        let large = watches.written([try Self.zone(in: databases[0], bytes: 60_000)], now: .zero)
+        #expect(large.work.count == 1)
+    }
+
     @Test func `I-7: an index that has no room for another one is read again`() throws {
         var watches = QueryWatches(indexBytesMax: 1_200)
         let databases = (1...3).map { DatabaseID($0) }
