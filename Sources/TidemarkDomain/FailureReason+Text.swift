@@ -250,7 +250,10 @@ extension FailureReason {
             database. Its ID has 1 to 255 printable ASCII characters, and its notification info is small.
             """
         case .tooManySubscriptions:
-            "The user cannot have more subscriptions. Delete those that are no longer needed."
+            """
+            The user cannot have more subscriptions. Delete those that are no longer needed. To a public database long predicates \
+            leave room for fewer.
+            """
         case .zoneBusy:
             "The zone is busy. Try again after the delay."
         case .storeUnavailable:

@@ -10,6 +10,10 @@ package protocol Scheduler: TaskExecutor {
     /// Monotonic time since an arbitrary origin.
     var now: Duration { get }
 
+    /// How long processors have worked for the thread that asks. A clock goes on while others have the processor, so it does not
+    /// say how much somebody has cost.
+    var processorTime: Duration { get }
+
     /// As ``now``, with another origin, and it also counts while the machine sleeps.
     var nowWithSleep: Duration { get }
 
@@ -51,6 +55,9 @@ extension TaskExecutor {
 }
 
 extension Scheduler {
+    /// For a scheduler to which nothing is charged.
+    package var processorTime: Duration { now }
+
     /// For schedulers that do not care whose work is next.
     package func makeLane() -> any TaskExecutor { self }
 

@@ -169,6 +169,8 @@ extension EventLoop {
 
     package var now: Duration { .nanoseconds(Self.nanoseconds) }
 
+    package var processorTime: Duration { .nanoseconds(Self.processorNanoseconds) }
+
     /// As ``now``, with another origin, and it also counts while the machine sleeps.
     package var nowWithSleep: Duration { .nanoseconds(SystemCalls.nanoseconds(of: CLOCK_BOOTTIME)) }
 

@@ -208,16 +208,17 @@ extension StorageConformance {
                 try await save(subscription("c", .private), store.second), [.tooManySubscriptions], "one too many")
             try expectEqual(try await save(subscription("a", .private, type: "Note"), store.second), [nil], "none more")
             try expectEqual(
-                try await store.second.subscriptions(of: alice),
+                try await store.second.subscriptions(of: alice, withFired: false),
                 [subscription("a", .private, type: "Note"), subscription("b", .private), subscription("a", .shared)],
                 "by scope and id, each as saved last")
-            try expectEqual(try await store.first.subscriptions(of: bob), [], "nobody else sees them")
+            try expectEqual(try await store.first.subscriptions(of: bob, withFired: false), [], "nobody else sees them")
             try expectEqual(
                 try await store.first.deleteSubscriptions(["a"], scope: .private, of: alice), ["a"], "it was there")
             try expectEqual(
                 try await store.second.deleteSubscriptions(["a"], scope: .private, of: alice), [], "it is gone")
             try expectEqual(
-                try await store.first.subscriptions(of: alice).map(\.id), ["b", "a"], "the others stay")
+                try await store.first.subscriptions(of: alice, withFired: false).map(\.id), ["b", "a"],
+                "the others stay")
         },
         Scenario("R-242, R-718: subscriptions that are saved together are decided in their order, each for itself") {
             store in
@@ -252,7 +253,7 @@ extension StorageConformance {
             for (server, promise) in [(store.first, "at first"), (store.second, "when it is repeated")] {
                 let reasons = try await server.saveSubscriptions(saves.map(\.0), of: alice.user, atMost: 5)
                 try expectEqual(reasons, saves.map(\.1), promise)
-                try expectEqual(try await store.second.subscriptions(of: alice.user), kept, promise)
+                try expectEqual(try await store.second.subscriptions(of: alice.user, withFired: false), kept, promise)
             }
             try expectEqual(
                 try await store.first.saveSubscriptions([], of: alice.user, atMost: 5), [], "none are saved")
@@ -287,7 +288,8 @@ extension StorageConformance {
                 }
             }
             for call in calls { _ = try await call.value }
-            try expectEqual(try await store.first.subscriptions(of: alice).count, 3, "as many as there may be")
+            try expectEqual(
+                try await store.first.subscriptions(of: alice, withFired: false).count, 3, "as many as there may be")
         },
         Scenario("R-030, R-241, R-247: a subscription of a zone is kept with it, and ends with this life of it") {
             store in
@@ -301,13 +303,16 @@ extension StorageConformance {
             func save(_ id: String, in zone: String?) async throws -> [FailureReason?] {
                 try await store.first.saveSubscriptions([subscription(id, in: zone)], of: alice.user, atMost: 2)
             }
-            func ids() async throws -> [String] { try await store.second.subscriptions(of: alice.user).map(\.id) }
+            func ids() async throws -> [String] {
+                try await store.second.subscriptions(of: alice.user, withFired: false).map(\.id)
+            }
             try expectEqual(try await save("z", in: "a"), [.zoneNotFound], "there is no such zone")
             try await store.createZones("a", in: database)
             try await store.createZones("a", in: try await store.bob().privateDatabase)
             try expectEqual(try await save("z", in: "a"), [nil], "now there is")
             try expectEqual(
-                try await store.second.subscriptions(of: alice.user), [subscription("z", in: "a")], "as it was saved")
+                try await store.second.subscriptions(of: alice.user, withFired: false), [subscription("z", in: "a")],
+                "as it was saved")
             try expectEqual(try await save("z", in: "b"), [.zoneNotFound], "and the old one stays")
             try expectEqual(try await ids(), ["z"], "it does")
             try await store.changeZones(in: database, remove: ["a"])
@@ -321,6 +326,69 @@ extension StorageConformance {
             try await store.changeZones(in: database, remove: ["a"])
             try expectEqual(try await save("d", in: nil), [nil], "those that ended do not count")
             try expectEqual(try await ids(), ["d"], "it alone")
+        },
+        Scenario(
+            "R-246: a subscription that fires once ends by one call, as it was read, and is known for those who connect"
+        ) {
+            store in
+            let alice = try await store.alice()
+            func subscription(_ id: String, _ predicate: QueryPredicate = .always(true)) -> Subscription {
+                Subscription(
+                    id: id, scope: .private, kind: .query, recordType: "Note", notificationInfo: [7],
+                    query: SubscriptionQuery(
+                        database: alice.privateDatabase, predicate: predicate, options: [.creation, .once],
+                        predicateBytes: [1]))
+            }
+            func save(_ subscription: Subscription) async throws -> [FailureReason?] {
+                try await store.first.saveSubscriptions([subscription], of: alice.user, atMost: 2)
+            }
+            func fire(_ subscriptions: Subscription..., at server: any Storage) async throws -> [String] {
+                let container = ContainerID(1)
+                return try await server.fireOnce(
+                    subscriptions.map {
+                        WatchingSubscription(user: alice.user, container: container, subscription: $0)
+                    }
+                ).map(\.key.id).sorted()
+            }
+            func ids(withFired: Bool) async throws -> [String] {
+                try await store.second.subscriptions(of: alice.user, withFired: withFired).map {
+                    $0.hasFired ? "\($0.id) fired" : $0.id
+                }
+            }
+            func watching() async throws -> [String] {
+                try await store.second.querySubscriptions(
+                    watching: [alice.privateDatabase], after: nil, atMost: 10
+                )[alice.privateDatabase]?.subscriptions.map(\.subscription.id) ?? []
+            }
+            let (one, two) = (subscription("one"), subscription("two"))
+            for some in [one, two] { try expectEqual(try await save(some), [nil], "they are saved") }
+            let other = subscription("two", .always(false))
+            try expectEqual(try await fire(one, other, at: store.first), ["one"], "two is another one meanwhile")
+            try expectEqual(try await fire(one, at: store.second), [], "it has fired")
+            try expectEqual(try await ids(withFired: false), ["two"], "nobody finds it any more")
+            try expectEqual(try await ids(withFired: true), ["one fired", "two"], "but for those who connect")
+            try expectEqual(try await watching(), ["two"], "and no change does")
+            try expectEqual(try await save(subscription("three")), [nil], "it does not count")
+            try expectEqual(
+                try await store.first.deleteSubscriptions(["one"], scope: .private, of: alice.user), [], "it is gone")
+            try expectEqual(try await ids(withFired: true), ["three", "two"], "also for those who connect")
+            try expectEqual(try await fire(two, at: store.second), ["two"], "the other one")
+            try expectEqual(try await save(other), [nil], "the ID is saved again")
+            try expectEqual(try await ids(withFired: true), ["three", "two"], "and lives")
+            try expectEqual(
+                try await fire(two, at: store.second), [], "the new one does not end by changes of the old one")
+            try expectEqual(try await watching(), ["three", "two"], "so it fires")
+            // Of very many the last ones are left.
+            for number in 1_000..<1_150 {
+                let some = subscription("n\(number)")
+                _ = try await store.first.deleteSubscriptions(["three"], scope: .private, of: alice.user)
+                try expectEqual(try await save(some), [nil], "one more")
+                try expectEqual(try await fire(some, at: store.first), ["n\(number)"], "it fires")
+            }
+            _ = try await save(subscription("three"))
+            let left = try await ids(withFired: true).filter { $0.hasSuffix("fired") }
+            try expectEqual(
+                left, (1_150 - Subscription.firedCountMax..<1_150).map { "n\($0) fired" }, "the last ones")
         },
     ]
 }

@@ -34,7 +34,7 @@ struct AdminSubscriptions: ParsableCommand {
         func run(_ console: Console) async throws {
             let user = try await AdminSubscriptions.user(account, console)
             try await console.show(
-                try await console.storage.subscriptions(of: user),
+                try await console.storage.subscriptions(of: user, withFired: false),
                 as: [
                     Column("SUBSCRIPTION", key: "subscription", isName: true) { .text($0.id) },
                     Column("DATABASE", key: "database") { .text($0.scope.word) },
@@ -68,7 +68,7 @@ struct AdminSubscriptions: ParsableCommand {
                 .refused,
                 "\(account) has no subscription \(id) in its \(database.rawValue) database. See: tidemark admin "
                     + "subscriptions list \(account)")
-            let all = try await console.storage.subscriptions(of: user)
+            let all = try await console.storage.subscriptions(of: user, withFired: false)
             guard all.contains(where: { $0.id == id && $0.scope == database.value }) else { throw isMissing }
             let deviceCount = try await console.store.devices(of: try await console.account(account)).count
             try await console.confirm(

@@ -26,7 +26,7 @@ struct XrayPicture: Sendable, Equatable {
             return device
         }
         for user in try await console.store.users(of: account) {
-            picture.subscriptions += try await console.storage.subscriptions(of: user.user).map {
+            picture.subscriptions += try await console.storage.subscriptions(of: user.user, withFired: false).map {
                 Subscribed(container: user.container, subscription: $0)
             }
         }

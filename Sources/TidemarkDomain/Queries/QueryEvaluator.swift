@@ -13,16 +13,41 @@ package struct QueryEvaluator: Sendable {
         self.fields = fields
     }
 
-    /// - Parameter zoneName: the zone of the record, to which its references lead.
-    package func matches(_ record: RecordState, in zoneName: String) -> Bool {
-        root.matches(Subject(record: record, zoneName: zoneName, fields: fields))
+    /// - Parameters:
+    ///   - zoneName: the zone of the record, to which its references lead.
+    ///   - words: those of the record, for others that search it. Nil: they are not kept.
+    package func matches(_ record: RecordState, in zoneName: String, words: RecordWords? = nil) -> Bool {
+        root.matches(Subject(record: record, zoneName: zoneName, fields: fields, words: words))
     }
+}
+
+/// The words of one version of a record, found once for all predicates that search it.
+package final class RecordWords {
+    private var known: (words: Set<IndexText>, fields: QueryFields)?
+
+    package init() {}
+
+    func words(of record: RecordState, _ fields: QueryFields) -> Set<IndexText> {
+        if let known, known.fields == fields { return known.words }
+        let words = Set(record.indexWords(fields))
+        known = (words, fields)
+        return words
+    }
+}
+
+/// The words of a record before and after a change.
+package struct VersionWords {
+    let old = RecordWords()
+    let new = RecordWords()
+
+    package init() {}
 }
 
 private struct Subject {
     let record: RecordState
     let zoneName: String
     let fields: QueryFields
+    let words: RecordWords?
 }
 
 /// A constant in the form in which it is compared. A reference equals nothing in zones to which it does not lead.
@@ -90,7 +115,10 @@ private indirect enum Node: Sendable {
         case .isPresent(let key, let isPresent): return subject.record.isPresent(key) == isPresent
         case .search(let words):
             guard !words.isEmpty else { return false }
-            return Set(words).isSubset(of: subject.record.indexWords(subject.fields))
+            let found =
+                subject.words?.words(of: subject.record, subject.fields)
+                ?? Set(subject.record.indexWords(subject.fields))
+            return words.allSatisfy(found.contains)
         case .isNear(let key, let place, let limit, let isInclusive):
             guard let place, let point = subject.record.indexPoint(of: key) else { return false }
             let squaredChord = point.squaredChord(to: place)

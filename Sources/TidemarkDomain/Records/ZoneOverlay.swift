@@ -23,6 +23,8 @@ package final class ZoneOverlay {
     /// The lives of devices whose requests changed records, as ``RecordsRequest/memoryLife``. The zone is pushed to all
     /// other lives. Empty if no push is due.
     package private(set) var movedBy: Set<DeviceID> = []
+    /// Which life made which changes: those after the run before, up to this number.
+    private var runs: [(end: ChangeNumber, life: DeviceID)] = []
 
     package init(snapshot: ZoneSnapshot, store: StoreIncarnation, limits: Limits) {
         key = snapshot.key
@@ -80,7 +82,10 @@ package final class ZoneOverlay {
         defer { self.table = table }
         let changeNumber = table.changeNumber
         let outcome = Self.decide(request, on: &table, use: use, limits: limits, now: now)
-        if table.changeNumber > changeNumber { movedBy.insert(life) }
+        if table.changeNumber > changeNumber {
+            movedBy.insert(life)
+            runs.append((table.changeNumber, life))
+        }
         remember(outcome, of: request)
         if !request.clientToken.isEmpty { keepToken(of: request) }
         return .success(outcome)
@@ -88,6 +93,11 @@ package final class ZoneOverlay {
 
     /// How many bytes the living records have grown in all requests together, as quotas count them.
     package var byteGrowth: Int64 { table?.byteGrowth ?? 0 }
+
+    /// Which life made each change, for pushes of single records.
+    package var makers: ChangeMakers {
+        ChangeMakers(runs: runs, contested: runs.count > 1 ? table?.writtenBySeveral(runs) ?? [] : [])
+    }
 
     /// What the transaction must write; nil if there is nothing.
     package var changes: ZoneChanges? {
@@ -112,6 +122,7 @@ package final class ZoneOverlay {
             return outcome
         }
         movedBy.insert(request.memoryLife)
+        if let table { runs.append((table.changeNumber, request.memoryLife)) }
         remember(outcome, of: request)
         return outcome
     }

@@ -120,6 +120,21 @@ struct ZoneTable: Sendable {
         return versions.indices.compactMap { newest[versions[$0].name] == $0 ? versions[$0] : nil }
     }
 
+    /// Names of records that several of these runs of versions wrote. Each run ends with a change number.
+    func writtenBySeveral(_ runs: [(end: ChangeNumber, life: DeviceID)]) -> Set<String> {
+        guard newest.count < versions.count else { return [] }
+        var (lives, several, run): ([String: DeviceID], Set<String>, Int) = ([:], [], 0)
+        for version in versions {
+            while run < runs.count, runs[run].end < version.changeNumber { run += 1 }
+            guard run < runs.count else { break }
+            let life = runs[run].life
+            if lives.updateValue(life, forKey: version.name).map({ $0 != life }) == true {
+                several.insert(version.name)
+            }
+        }
+        return several
+    }
+
     /// Which assets each changed record began or ceased to name, by the records' names.
     var assetUses: [AssetUse] {
         changedWithAssets.sorted().compactMap { name in

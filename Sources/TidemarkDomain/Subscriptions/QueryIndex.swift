@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkFields
+
 /// The query subscriptions of one database, so that a change finds those that it fires without asking all.
 ///
 /// They are kept by record type, and then by the zone that they look at, or all. Equal predicates are evaluated once,
@@ -15,12 +17,29 @@ package struct QueryIndex: Sendable {
     /// Some subscriptions with one predicate, which a change may fire: a part of the work to find out.
     package struct Candidate: Sendable {
         fileprivate let evaluator: QueryEvaluator
-        fileprivate let members: ArraySlice<WatchingSubscription>
+        package let members: ArraySlice<WatchingSubscription>
+    }
+
+    /// How long a predicate takes, about. Short ones are evaluated first, so that they have their turn whatever others there are.
+    private enum Weight: Int, CaseIterable {
+        case short, long, longest
+        /// It looks for words in all strings of a record.
+        case search
+
+        init(_ query: SubscriptionQuery) {
+            if query.predicate.searchesWords {
+                self = .search
+            } else {
+                self =
+                    query.predicateBytes.count <= 512 ? .short : query.predicateBytes.count <= 2_048 ? .long : .longest
+            }
+        }
     }
 
     /// Subscriptions with one predicate.
     private struct Group: Sendable {
         let evaluator: QueryEvaluator
+        let weight: Weight
         var members: [WatchingSubscription] = []
     }
 
@@ -37,8 +56,10 @@ package struct QueryIndex: Sendable {
         private var buckets: [Equality: [Int]] = [:]
         /// The keys of ``buckets``.
         private var keys: Set<QueryKey> = []
-        /// Groups in no bucket.
-        private var rest: [Int] = []
+        /// Those of them that each record may have.
+        private var systemKeys: Set<QueryKey> = []
+        /// Groups in no bucket, by weight.
+        private var rest: [[Int]] = Weight.allCases.map { _ in [] }
 
         mutating func add(_ watching: WatchingSubscription, _ query: SubscriptionQuery, _ fields: QueryFields) {
             if let place = places[query.predicate] {
@@ -47,23 +68,46 @@ package struct QueryIndex: Sendable {
             }
             let place = groups.count
             places[query.predicate] = place
-            groups.append(Group(evaluator: QueryEvaluator(query.predicate, fields: fields), members: [watching]))
-            guard let (key, value) = query.predicate.equality else { return rest.append(place) }
+            let weight = Weight(query)
+            groups.append(
+                Group(evaluator: QueryEvaluator(query.predicate, fields: fields), weight: weight, members: [watching]))
+            guard let (key, value) = query.predicate.equality else { return rest[weight.rawValue].append(place) }
             keys.insert(key)
+            if case .system = key { systemKeys.insert(key) }
             buckets[Equality(key: key, value: value), default: []].append(place)
         }
 
-        /// The groups that may match one of the two versions, each once.
-        func candidates(_ old: RecordState?, _ new: RecordState?) -> [Group] {
-            var found = rest
-            for key in keys {
+        /// The groups that may match one of the two versions, each once: two lists for each weight.
+        ///
+        /// NB: there may be very many groups, so those that every record may match are not copied.
+        func candidates(_ old: RecordState?, _ new: RecordState?) -> [[Int]] {
+            var found: [[Int]] = Weight.allCases.map { _ in [] }
+            for key in presentKeys(old, new) {
                 let before = old.flatMap { $0.indexValue(of: key, for: .equality) }
                 let after = new.flatMap { $0.indexValue(of: key, for: .equality) }
                 for value in Set([before, after].compactMap(\.self)) {
-                    found += buckets[Equality(key: key, value: value)] ?? []
+                    for place in buckets[Equality(key: key, value: value)] ?? [] {
+                        found[groups[place].weight.rawValue].append(place)
+                    }
                 }
             }
-            return found.sorted().map { groups[$0] }
+            return zip(found, rest).flatMap { [$0.sorted(), $1] }
+        }
+
+        /// All groups, in the same form.
+        var all: [[Int]] {
+            Weight.allCases.flatMap { weight in [groups.indices.filter { groups[$0].weight == weight }, []] }
+        }
+
+        /// Those of ``keys`` that one of the versions may have.
+        private func presentKeys(_ old: RecordState?, _ new: RecordState?) -> Set<QueryKey> {
+            guard !keys.isEmpty else { return [] }
+            var present = systemKeys
+            for version in [old, new] {
+                guard let version else { continue }
+                for name in version.fields.keys where keys.contains(.field(name)) { present.insert(.field(name)) }
+            }
+            return present
         }
     }
 
@@ -109,9 +153,9 @@ package struct QueryIndex: Sendable {
     /// Whether a subscription looks at records of the type.
     package func watches(_ recordType: String) -> Bool { types[recordType] != nil }
 
-    /// All subscriptions, some at a time.
-    package var slices: [ArraySlice<WatchingSubscription>] {
-        types.values.flatMap { shelves in
+    /// All subscriptions that look at these record types, some at a time. Nil: at any.
+    package func slices(of recordTypes: Set<String>? = nil) -> [ArraySlice<WatchingSubscription>] {
+        types.filter { recordTypes?.contains($0.key) ?? true }.values.flatMap { shelves in
             ([shelves.ofAllZones] + shelves.byZone.values).flatMap(\.groups).flatMap { Self.slices(of: $0.members) }
         }
     }
@@ -122,7 +166,21 @@ package struct QueryIndex: Sendable {
         }
     }
 
-    /// The subscriptions that a change may fire, in parts of which each is evaluated in a moment.
+    /// What happened to a record between two versions that are not one after another. Of one that was deleted and created again,
+    /// or has another type, it is two changes.
+    package static func changes(
+        from old: RecordState?, to new: RecordState
+    ) -> [(old: RecordState?, new: RecordState)] {
+        guard let before = old?.ifLiving, !new.isDeleted,
+            before.type != new.type || before.createdAt != new.createdAt
+        else { return [(old, new)] }
+        let end = before.tombstone(at: new.modifiedAt, by: new.modifiedBy)
+        end.place(at: new.changeNumber, batchEnd: new.batchEnd, cause: new.cause)
+        return [(before, end), (nil, new)]
+    }
+
+    /// The subscriptions that a change may fire, in parts of which each is evaluated in a moment. Those with short predicates come
+    /// first.
     ///
     /// - Parameters:
     ///   - old: the version before; nil: there was none.
@@ -132,27 +190,36 @@ package struct QueryIndex: Sendable {
     ///     many, and never one too few.
     package func candidates(
         from old: RecordState?, to new: RecordState, in zoneName: String, isOldUnread: Bool = false
-    ) -> [Candidate] {
+    ) -> some Sequence<Candidate> {
         let (old, living) = (old?.ifLiving, new.ifLiving)
-        guard let shelves = types[new.type], old != nil || living != nil else { return [] }
-        return [shelves.ofAllZones, shelves.byZone[zoneName]].compactMap(\.self).flatMap { shelf in
-            isOldUnread ? shelf.groups : shelf.candidates(old, living)
-        }.flatMap { group in
-            Self.slices(of: group.members).map { Candidate(evaluator: group.evaluator, members: $0) }
+        let all = old == nil && living == nil ? nil : types[new.type]
+        let shelves = [all?.ofAllZones, all?.byZone[zoneName]].compactMap(\.self)
+        let places = shelves.map { isOldUnread ? $0.all : $0.candidates(old, living) }
+        return (0..<2 * Weight.allCases.count).lazy.flatMap { list in
+            zip(shelves, places).lazy.flatMap { shelf, lists in
+                lists[list].lazy.flatMap { place in
+                    let group = shelf.groups[place]
+                    return Self.slices(of: group.members).lazy.map {
+                        Candidate(evaluator: group.evaluator, members: $0)
+                    }
+                }
+            }
         }
     }
 
     /// Those of a candidate that the change fires.
+    ///
+    /// - Parameter words: those of both versions, kept from one candidate to the next.
     package static func firings(
         of candidate: Candidate, from old: RecordState?, to new: RecordState, in zoneName: String,
-        isOldUnread: Bool = false
+        isOldUnread: Bool = false, words: VersionWords = VersionWords()
     ) -> [Firing] {
         let (old, living) = (old?.ifLiving, new.ifLiving)
-        func match(_ record: RecordState?) -> SubscriptionQuery.Match {
-            record.map { candidate.evaluator.matches($0, in: zoneName) ? .matches : .differs } ?? .absent
+        func match(_ record: RecordState?, _ words: RecordWords) -> SubscriptionQuery.Match {
+            record.map { candidate.evaluator.matches($0, in: zoneName, words: words) ? .matches : .differs } ?? .absent
         }
-        let before = isOldUnread && old != nil ? .matches : match(old)
-        let after = match(living)
+        let before = isOldUnread && old != nil ? .matches : match(old, words.old)
+        let after = match(living, words.new)
         return candidate.members.compactMap { watching in
             watching.subscription.query?.reason(old: before, new: after).map { Firing(watching: watching, reason: $0) }
         }

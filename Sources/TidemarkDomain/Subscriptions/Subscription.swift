@@ -13,6 +13,13 @@ package struct Subscription: Sendable, Equatable {
     package let notificationInfo: [UInt8]
     /// What a query subscription watches; nil for other kinds.
     package let query: SubscriptionQuery?
+    /// Whether it fired once, and has ended by it. Only devices that connect are told of it.
+    package let hasFired: Bool
+
+    /// For how many days a subscription that has fired once is known.
+    package static let firedDaysMax = 30
+    /// How many of them a user has at least. Of more the last ones are left by the next save.
+    package static let firedCountMax = 100
 
     /// CloudKit's kinds of subscriptions. The raw value is stored.
     package enum Kind: Int16, Sendable {
@@ -23,7 +30,7 @@ package struct Subscription: Sendable, Equatable {
 
     package init(
         id: String, scope: DatabaseScope, kind: Kind, recordType: String?, zoneName: String? = nil,
-        notificationInfo: [UInt8], query: SubscriptionQuery? = nil
+        notificationInfo: [UInt8], query: SubscriptionQuery? = nil, hasFired: Bool = false
     ) {
         self.id = id
         self.scope = scope
@@ -32,6 +39,16 @@ package struct Subscription: Sendable, Equatable {
         self.zoneName = zoneName
         self.notificationInfo = notificationInfo
         self.query = query
+        self.hasFired = hasFired
+    }
+}
+
+extension Subscription {
+    /// The same after it has fired once.
+    package var fired: Subscription {
+        Subscription(
+            id: id, scope: scope, kind: kind, recordType: recordType, zoneName: zoneName,
+            notificationInfo: notificationInfo, query: query, hasFired: true)
     }
 }
 
@@ -64,11 +81,11 @@ package struct SubscriberKey: Hashable, Sendable {
 /// Query subscriptions of one database, by user, scope and ID.
 package struct WatchingPage: Sendable, Equatable {
     package let subscriptions: [WatchingSubscription]
-    /// Whether the database has more, behind the last of these.
-    package let hasMore: Bool
+    /// Behind which the next page begins. Those of which nobody here knows anything count as well. Nil: there is no more.
+    package let next: SubscriberKey?
 
-    package init(subscriptions: [WatchingSubscription], hasMore: Bool) {
+    package init(subscriptions: [WatchingSubscription], next: SubscriberKey?) {
         self.subscriptions = subscriptions
-        self.hasMore = hasMore
+        self.next = next
     }
 }

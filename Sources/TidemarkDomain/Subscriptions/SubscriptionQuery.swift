@@ -13,7 +13,7 @@ package struct SubscriptionQuery: Sendable, Equatable {
         package static let creation = Options(rawValue: 1)
         package static let update = Options(rawValue: 2)
         package static let deletion = Options(rawValue: 4)
-        /// the subscription is deleted before its first push.
+        /// the subscription ends before its first push.
         package static let once = Options(rawValue: 8)
 
         package static let changes: Options = [.creation, .update, .deletion]

@@ -15,11 +15,24 @@ extension Subscription {
     package var key: Key { Key(scope: scope, id: id) }
 }
 
+extension Subscription {
+    /// What it counts of ``SubscriptionSaves/publicBytesMax``.
+    package var publicBytes: Int {
+        guard scope == .public, let query else { return 0 }
+        return query.encoded(zoneName: zoneName).count + notificationInfo.count
+    }
+}
+
 /// A subscription as it is stored.
 package struct KeptSubscription: Sendable {
     package let subscription: Subscription
     /// For a subscription to a custom zone, or to a query in one: it ends with this incarnation of the zone.
     package let zone: ZoneID?
+
+    package init(subscription: Subscription, zone: ZoneID?) {
+        self.subscription = subscription
+        self.zone = zone
+    }
 }
 
 /// Decides which of one user's subscriptions are saved. Each save is decided as if those before it had been made
@@ -30,25 +43,33 @@ package struct SubscriptionSaves: Sendable {
     /// What to store. If several saves have one ID, it is the last one that is not refused.
     package private(set) var stored: [Subscription.Key: KeptSubscription] = [:]
 
+    /// Bytes of the queries and notification infos of a user's subscriptions to a public database, as they are stored. All who write
+    /// there have them in memory, so a few users must not fill the room of all. A user's 250 of usual length have a half.
+    package static let publicBytesMax = 131_072
+
     /// - Parameters:
-    ///   - kept: the subscriptions that the user has.
+    ///   - kept: the subscriptions that the user has, each with what it counts of ``publicBytesMax``.
     ///   - zones: the living zones of the user's private database, at least those that the saves name.
     ///   - countMax: how many subscriptions the user may have afterwards.
     package init(
-        _ saves: [Subscription], kept: some Sequence<Subscription.Key>, zones: [String: ZoneID],
-        atMost countMax: Int
+        _ saves: [Subscription], kept: [Subscription.Key: Int], zones: [String: ZoneID], atMost countMax: Int
     ) {
-        var keys = Set(kept)
+        var kept = kept
+        var byteCount = kept.values.reduce(0, +)
         for save in saves {
             let zone = save.endingZoneName.flatMap { zones[$0] }
-            let otherCount = keys.count - (keys.contains(save.key) ? 1 : 0)
+            let replaced = kept[save.key]
+            let growth = save.publicBytes - (replaced ?? 0)
             if save.endingZoneName != nil, zone == nil {
                 refusals.append(.zoneNotFound)
-            } else if otherCount >= countMax {
+            } else if kept.count - (replaced == nil ? 0 : 1) >= countMax {
+                refusals.append(.tooManySubscriptions)
+            } else if growth > 0, byteCount + growth > Self.publicBytesMax {
                 refusals.append(.tooManySubscriptions)
             } else {
                 refusals.append(nil)
-                keys.insert(save.key)
+                kept[save.key] = save.publicBytes
+                byteCount += growth
                 stored[save.key] = KeptSubscription(subscription: save, zone: zone)
             }
         }

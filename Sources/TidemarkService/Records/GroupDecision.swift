@@ -43,7 +43,7 @@ struct GroupDecision: Sendable {
             guard var changes = overlay.changes else { return nil }
             effects.take(changes, of: snapshot)
             if !changes.records.isEmpty {
-                written.append(WrittenZone(changes, of: snapshot, by: overlay.movedBy))
+                written.append(WrittenZone(changes, of: snapshot, by: overlay.makers))
             }
             if let schema = snapshot.schema.flatMap({ schemas[$0.container] }) {
                 changes.indexColumns = schema.indexColumns(of: changes)
@@ -177,9 +177,9 @@ private struct GroupEffects {
 }
 
 extension WrittenZone {
-    fileprivate init(_ changes: ZoneChanges, of snapshot: ZoneSnapshot, by lives: Set<DeviceID>) {
+    fileprivate init(_ changes: ZoneChanges, of snapshot: ZoneSnapshot, by makers: ChangeMakers) {
         self.init(
-            key: snapshot.key, life: lives.count == 1 ? lives.first ?? .nobody : .nobody, records: changes.records,
-            replaced: changes.replaced, unread: snapshot.unread.isEmpty ? [] : Set(snapshot.unread.keys))
+            key: snapshot.key, makers: makers, records: changes.records, replaced: changes.replaced,
+            unread: snapshot.unread.isEmpty ? [] : Set(snapshot.unread.keys))
     }
 }

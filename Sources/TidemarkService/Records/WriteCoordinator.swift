@@ -426,6 +426,8 @@ final class WriteCoordinator: Sendable {
     ) {
         // First, because pushes still have a way to go.
         if !decision.moved.notices.isEmpty { onMoved(decision.moved) }
+        // NB: before the zone is free. Another loop may write its next group at once, and changes are evaluated in this order.
+        queries?.written(decision.written)
         let now = scheduler.now
         let (waiters, refusals) = shared.state.withLock { state in
             state.queue.leave(part)
@@ -435,7 +437,6 @@ final class WriteCoordinator: Sendable {
             return (part.map { state.waiters.removeValue(forKey: $0.ticket) }, refusals)
         }
         for (waiters, outcome) in zip(waiters, decision.outcomes) { waiters?.give(outcome) }
-        queries?.written(decision.written)
         guard !rest.isEmpty else { return }
         refuse(refusals)
         armDeadlineTimer()

@@ -378,7 +378,10 @@ package protocol Storage: AnyObject, Sendable {
     // MARK: Subscriptions
 
     /// Subscriptions of zones that are gone are left out.
-    func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription]
+    ///
+    /// - Parameter withFired: whether those are among them that have fired once, and ended by it, within
+    ///   ``Subscription/firedDaysMax``.
+    func subscriptions(of user: UserID, withFired: Bool) async throws(StorageError) -> [Subscription]
 
     /// Inserts or replaces subscriptions in one transaction, as ``SubscriptionSaves`` decides. A zone subscription
     /// belongs to the zone that has its name now, in the user's private database.
@@ -396,8 +399,13 @@ package protocol Storage: AnyObject, Sendable {
         _ ids: Set<String>, scope: DatabaseScope, of user: UserID
     ) async throws(StorageError) -> Set<String>
 
+    /// Ends subscriptions that fire once, in one transaction. One that was changed since it was read stays.
+    ///
+    /// - Returns: those that this call has ended, whose pushes the caller sends.
+    func fireOnce(_ subscriptions: [WatchingSubscription]) async throws(StorageError) -> Set<SubscriberKey>
+
     /// The query subscriptions that look at each of these databases (``SubscriptionQuery/database``), by user, scope and
-    /// ID. Those of zones that are gone are left out, and so are databases without any.
+    /// ID. Those of zones that are gone, and those that have fired once, are left out, and so are databases without any.
     ///
     /// - Parameters:
     ///   - after: only those behind it. Nil: from the first one.

@@ -7,6 +7,20 @@ package import TidemarkDomain
 package struct SubscriptionsOutcome: Sendable {
     package let saves: [Result<Subscription, FailureReason>]
     package let deletes: [Result<Void, FailureReason>]
+
+    /// Whether query subscriptions may be others than before. What was refused changes none: all servers would read them again
+    /// for it. A failure of the store changes some perhaps.
+    package var mayChangeQueries: Bool {
+        saves.contains { (try? $0.get())?.kind == .query || $0.mayHaveHappened }
+            || deletes.contains { (try? $0.get()) != nil || $0.mayHaveHappened }
+    }
+}
+
+extension Result where Failure == FailureReason {
+    /// Whether the store has given no answer.
+    fileprivate var mayHaveHappened: Bool {
+        if case .failure(.storeUnavailable) = self { true } else { false }
+    }
 }
 
 extension CloudService {
@@ -134,8 +148,15 @@ extension KnownSchema {
         let access = RecordAccess(
             scope: subscription.scope, user: user, grants: subscription.scope == .public ? grants : [:])
         guard access.narrowing(query) != nil,
-            let type = schema.schema.queryType(query.recordType, in: subscription.scope)
+            let fields = subscribedFields(of: query.recordType, in: subscription.scope)
         else { return .unknown }
+        return fields
+    }
+
+    /// What query subscriptions may use of a record type, and search for words. Unlike a query, a subscription sees records that
+    /// have fields which the schema does not know yet. Nil: the type is not known.
+    func subscribedFields(of recordType: String, in scope: DatabaseScope) -> QueryFields? {
+        guard let type = schema.schema.queryType(recordType, in: scope) else { return nil }
         var fields = QueryFields(type, isFrozen: schema.isFrozen)
         if !schema.isFrozen { fields.allowsOthers = true }
         return fields

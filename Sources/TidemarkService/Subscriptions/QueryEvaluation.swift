@@ -20,13 +20,17 @@ final class QueryEvaluation: Sendable {
     private let onMoved: @Sendable (ZonesMoved) -> Void
 
     /// Databases of one read.
-    private static let databasesMax = 200
+    private static let databasesMax = 50
+    /// Subscriptions of each of these.
+    private static let firstPageCount = 50
     /// Subscriptions of one page.
     private static let pageCount = 1_000
     /// How many are added to an index in one turn.
     private static let addedInTurn = 50
     /// How many are sent together, so that no more are in memory.
     private static let firedTogether = 1_000
+    /// How many subscriptions that fire once are ended in one transaction.
+    private static let endedTogether = 500
     /// The longest turn on the event loop.
     private static let turnMax = Duration.milliseconds(2)
     /// How long the evaluation of what was written may take, and for each record more. Whoever has many predicates that are
@@ -59,62 +63,87 @@ final class QueryEvaluation: Sendable {
 
     // MARK: Reading
 
+    /// One task of the process reads, and takes what comes meanwhile together.
     private func readWanted() async {
+        guard shared.queryWatches.withLock({ $0.startsReading() }) else { return }
         while true {
             let wanted = shared.queryWatches.withLock { $0.takeWanted(Self.databasesMax) }
             guard !wanted.isEmpty else { return }
-            guard await read(wanted) else { return }
+            await read(wanted)
         }
     }
 
-    /// - Returns: false if the store does not answer. Then it is tried again later.
-    private func read(_ wanted: [QueryWatches.Wanted]) async -> Bool {
-        let first = await page(of: wanted.map(\.database), after: nil)
-        guard case .success(let pages) = first else {
-            shared.queryWatches.withLock { watches in for one in wanted { watches.failed(one.database) } }
-            _ = scheduler.schedule(after: Self.failurePause) { [self] in
-                scheduler.run { [self] in await readWanted() }
-            }
-            return false
-        }
+    private func read(_ wanted: [QueryWatches.Wanted]) async {
+        // Most databases have few. So many statements are spared, and no answer is large.
+        let countMax = wanted.count > 1 ? Self.firstPageCount : Self.pageCount
+        let first = await page(of: wanted.map(\.database), after: nil, atMost: countMax)
+        guard case .success(let pages) = first else { return readLater(wanted) }
         for one in wanted {
-            let page = pages[one.database]
-            let isLarge = one.isLarge && page?.hasMore == true
-            let known = isLarge ? .large : await known(from: page, of: one.database)
-            let now = scheduler.now
-            let work = shared.queryWatches.withLock {
-                $0.read(one.database, known, generation: one.generation, now: now)
+            let page = pages[one.database] ?? WatchingPage(subscriptions: [], next: nil)
+            if page.next == nil {
+                known(await index(of: page), of: one)
+            } else if one.isLarge {
+                known(.large, of: one)
+            } else {
+                // It takes several reads, for which others do not wait.
+                scheduler.run { [self] in await readRest(of: one, after: page) }
             }
-            if let work { scheduler.run { [self] in await carryOut(work) } }
         }
-        return true
+    }
+
+    /// One of them may be why they cannot be read. So each half is tried alone, and in the end each database.
+    private func readLater(_ failed: [QueryWatches.Wanted]) {
+        _ = scheduler.schedule(after: Self.failurePause) { [self] in
+            scheduler.run { [self] in
+                let wanted = shared.queryWatches.withLock { $0.again(failed) }
+                let middle = wanted.count / 2
+                for half in [wanted[..<middle], wanted[middle...]] where !half.isEmpty { await read(Array(half)) }
+            }
+        }
+    }
+
+    /// Reads on until there are no more, or too many for memory.
+    private func readRest(of one: QueryWatches.Wanted, after first: WatchingPage) async {
+        let bytesMax = shared.queryWatches.withLock { $0.indexBytesOfOneMax }
+        var index = await self.index(of: first)
+        var next = first.next
+        while let after = next {
+            guard index.byteCount <= bytesMax else { return known(.large, of: one) }
+            guard case .success(let pages) = await page(of: [one.database], after: after) else {
+                return readLater([one])
+            }
+            next = pages[one.database]?.next
+            if let page = pages[one.database] { await add(page, to: &index) }
+        }
+        known(index, of: one)
+    }
+
+    private func known(_ index: QueryIndex, of one: QueryWatches.Wanted) {
+        known(index.isEmpty ? .none : .some(index), of: one)
+    }
+
+    private func known(_ known: QueryWatches.Known, of one: QueryWatches.Wanted) {
+        let now = scheduler.now
+        let work = shared.queryWatches.withLock { $0.read(one.database, known, generation: one.generation, now: now) }
+        if let work {
+            scheduler.run { [self] in await carryOut(work) }
+        } else {
+            scheduler.run { [self] in await readWanted() }
+        }
     }
 
     private func page(
-        of databases: [DatabaseID], after: SubscriberKey?
+        of databases: [DatabaseID], after: SubscriberKey?, atMost countMax: Int = pageCount
     ) async -> Result<[DatabaseID: WatchingPage], FailureReason> {
         await retry.run { () async throws(StorageError) in
-            .success(
-                try await storage.querySubscriptions(watching: databases, after: after, atMost: Self.pageCount))
+            .success(try await storage.querySubscriptions(watching: databases, after: after, atMost: countMax))
         }
     }
 
-    /// Reads on until there are no more, or too many for memory. If they cannot be read, they are treated as many: then they are
-    /// read when they are needed.
-    private func known(from first: WatchingPage?, of database: DatabaseID) async -> QueryWatches.Known {
-        guard let first, !first.subscriptions.isEmpty else { return .none }
-        let bytesMax = shared.queryWatches.withLock { $0.indexBytesOfOneMax }
+    private func index(of page: WatchingPage) async -> QueryIndex {
         var index = QueryIndex()
-        var page = first
-        while true {
-            await add(page, to: &index)
-            guard page.hasMore else { return .some(index) }
-            guard index.byteCount <= bytesMax,
-                case .success(let pages) = await self.page(of: [database], after: page.subscriptions.last?.key),
-                let next = pages[database], !next.subscriptions.isEmpty
-            else { return .large }
-            page = next
-        }
+        await add(page, to: &index)
+        return index
     }
 
     /// What predicates that search for words need of the schema is read now. If it cannot be, all strings are searched.
@@ -128,8 +157,7 @@ final class QueryEvaluation: Sendable {
         for start in stride(from: 0, to: page.subscriptions.count, by: Self.addedInTurn) {
             let some = page.subscriptions[start..<min(start + Self.addedInTurn, page.subscriptions.count)]
             index.add(Array(some)) { type in
-                known?.schema.schema.queryType(type, in: some[start].subscription.scope)
-                    .map { QueryFields($0, isFrozen: known?.schema.isFrozen ?? false) } ?? .unknown
+                known?.subscribedFields(of: type, in: some[start].subscription.scope) ?? .unknown
             }
             await Task.yield()
         }
@@ -158,81 +186,130 @@ final class QueryEvaluation: Sendable {
     private func evaluate(_ work: QueryWatches.QueryWork) async {
         switch work.known {
         case .none: return
-        case .some(let index): await fire(work, by: index)
+        case .some(let index): if await !fire(work, by: index) { await lose(work) }
         case .large:
             var after: SubscriberKey?
             repeat {
                 guard case .success(let pages) = await page(of: [work.database], after: after) else {
-                    // Those that are left are told that something has changed, when they can be read.
-                    return shared.queryWatches.withLock { $0.lost(work.database) }
+                    return await lose(work)
                 }
                 guard let next = pages[work.database] else { return }
-                var index = QueryIndex()
-                await add(next, to: &index)
-                await fire(work, by: index)
-                after = next.hasMore ? next.subscriptions.last?.key : nil
+                guard await fire(work, by: await index(of: next)) else { return await lose(work) }
+                after = next.next
             } while after != nil
         }
     }
 
+    /// The store does not say what is needed to send. All are told that records may have changed, once it does.
+    private func lose(_ work: QueryWatches.QueryWork) async {
+        try? await scheduler.sleep(for: Self.failurePause)
+        shared.queryWatches.withLock { $0.lost(work.database) }
+    }
+
     /// - Parameter index: all of the subscriptions, or a page of them.
-    private func fire(_ work: QueryWatches.QueryWork, by index: QueryIndex) async {
+    /// - Returns: false if the store does not say what is needed to send.
+    private func fire(_ work: QueryWatches.QueryWork, by index: QueryIndex) async -> Bool {
+        guard !work.hasLost else { return await tellMissed(index.slices(), work) }
         let recordCount = work.written.reduce(0) { $0 + $1.records.count }
         var turns = EvaluationTurns(
-            scheduler, turnMax: Self.turnMax, allMax: Self.evaluationMax + Self.evaluationPerRecord * recordCount)
+            turnMax: Self.turnMax, allMax: Self.evaluationMax + Self.evaluationPerRecord * recordCount)
+        turns.begin(at: scheduler.now, used: scheduler.processorTime)
         var fired: [QueryFiring] = []
-        var hasLost = work.hasLost
-        for zone in work.written where !hasLost {
-            let before = Dictionary(zone.replaced.map { ($0.name, $0) }) { first, _ in first }
-            for new in zone.records where index.watches(new.type) && !hasLost {
-                let (old, isUnread) = (before[new.name], zone.unread.contains(new.name))
-                for candidate in index.candidates(from: old, to: new, in: zone.key.name, isOldUnread: isUnread) {
+        for (place, zone) in work.written.enumerated() {
+            let changes = zone.changes(for: index)
+            for (next, (old, new)) in changes.enumerated() {
+                let (isUnread, words) = (zone.unread.contains(new.name), VersionWords())
+                var candidates = index.candidates(
+                    from: old, to: new, in: zone.key.name, isOldUnread: isUnread
+                ).makeIterator()
+                while let candidate = candidates.next() {
                     fired += QueryIndex.firings(
-                        of: candidate, from: old, to: new, in: zone.key.name, isOldUnread: isUnread
+                        of: candidate, from: old, to: new, in: zone.key.name, isOldUnread: isUnread, words: words
                     ).map { QueryFiring(of: $0, zone, old: old, new: new) }
-                    hasLost = turns.isUsedUp
-                    guard turns.isOver || fired.count >= Self.firedTogether else { continue }
-                    turns.pause()
-                    if hasLost { break }
+                    guard turns.isOver(at: scheduler.now) || fired.count >= Self.firedTogether else { continue }
+                    turns.end(used: scheduler.processorTime)
+                    if turns.isUsedUp {
+                        // What has been found is sent. Those that were not reached are told to look themselves.
+                        var types = Set(changes[(next + 1)...].map(\.new.type))
+                        for later in work.written[(place + 1)...] { types.formUnion(later.types) }
+                        var missed = index.slices(of: types)
+                        if !types.contains(new.type) {
+                            while let candidate = candidates.next() { missed.append(candidate.members) }
+                        }
+                        guard await send(fired, work) else { return false }
+                        return await tellMissed(missed, work)
+                    }
                     if fired.count >= Self.firedTogether {
-                        await send(fired, work)
+                        guard await send(fired, work) else { return false }
                         fired = []
                     } else {
                         await Task.yield()
                     }
-                    turns.begin()
+                    turns.begin(at: scheduler.now, used: scheduler.processorTime)
                 }
+                // Many records may have no candidate.
+                guard turns.isOver(at: scheduler.now) else { continue }
+                turns.end(used: scheduler.processorTime)
+                await Task.yield()
+                turns.begin(at: scheduler.now, used: scheduler.processorTime)
             }
         }
-        await send(fired, work)
-        guard hasLost else { return }
-        // All are told to look themselves, also those that have been found.
-        ServiceMetrics.shared.queryChangesLost.increment()
-        for slice in index.slices {
-            await send(slice.map { QueryFiring(of: $0) }, work)
-            await Task.yield()
-        }
+        return await send(fired, work)
     }
 
-    private func send(_ fired: [QueryFiring], _ work: QueryWatches.QueryWork) async {
+    /// Tells subscriptions whose changes were not evaluated that records may have changed.
+    private func tellMissed(
+        _ slices: [ArraySlice<WatchingSubscription>], _ work: QueryWatches.QueryWork
+    ) async -> Bool {
+        guard !slices.isEmpty else { return true }
+        ServiceMetrics.shared.queryChangesLost.increment()
+        var missed: [QueryFiring] = []
+        for slice in slices {
+            missed += slice.map { QueryFiring(of: $0) }
+            guard missed.count >= Self.firedTogether else { continue }
+            guard await send(missed, work) else { return false }
+            missed = []
+            await Task.yield()
+        }
+        return await send(missed, work)
+    }
+
+    /// - Returns: false if the store does not say who may read the records.
+    private func send(_ fired: [QueryFiring], _ work: QueryWatches.QueryWork) async -> Bool {
         let living = work.ended.isEmpty ? fired : fired.filter { !work.ended.contains($0.key) }
-        guard !living.isEmpty else { return }
-        let seen = await readable(living)
-        let sent = await takingOnce(seen, in: work.database)
-        guard !sent.isEmpty else { return }
-        ServiceMetrics.shared.queryFirings.increment(by: sent.count)
-        onMoved(ZonesMoved([], fired: sent))
+        guard !living.isEmpty else { return true }
+        guard let seen = await readable(living) else { return false }
+        tell(seen.filter { !$0.endsSubscription })
+        // One change may be followed by others: only the first is sent.
+        var taken: Set<SubscriberKey> = []
+        let once = seen.filter { $0.endsSubscription && taken.insert($0.key).inserted }
+        for start in stride(from: 0, to: once.count, by: Self.endedTogether) {
+            let some = Array(once[start..<min(start + Self.endedTogether, once.count)])
+            tell(await ending(some, in: work.database))
+        }
+        return true
+    }
+
+    private func tell(_ fired: [QueryFiring]) {
+        guard !fired.isEmpty else { return }
+        ServiceMetrics.shared.queryFirings.increment(by: fired.count)
+        onMoved(ZonesMoved([], fired: fired))
     }
 
     /// Leaves out whatever its subscriber may not read (I-5). In the public database roles and grants decide, as they are now.
-    /// If they cannot be read, nothing is left that depends on them.
-    private func readable(_ fired: [QueryFiring]) async -> [QueryFiring] {
+    ///
+    /// - Returns: nil if they cannot be read.
+    private func readable(_ fired: [QueryFiring]) async -> [QueryFiring]? {
         let isPublic = fired.contains { $0.subscription.scope == .public }
         guard isPublic else { return fired }
-        guard let container = fired.lazy.compactMap(\.container).first,
-            case .success(let known) = await schema(of: container)
-        else { return [] }
-        let grants = known.grants
+        guard let container = fired.lazy.compactMap(\.container).first else { return [] }
+        let grants: [String: Grants]
+        switch await schema(of: container) {
+        case .success(let known): grants = known.grants
+        // There is nobody to tell.
+        case .failure(.containerUnknown), .failure(.containerClosed): return []
+        case .failure: return nil
+        }
         var roles: [UserID: Set<Role>] = [:]
         let users = Set(
             fired.lazy.filter { firing in firing.types.contains { grants[$0] != nil } }.map(\.user)
@@ -242,53 +319,41 @@ final class QueryEvaluation: Sendable {
             let read = await retry.run { () async throws(StorageError) in
                 .success(try await storage.roles(of: some))
             }
-            if case .success(let found) = read { roles.merge(found) { $1 } }
+            guard case .success(let found) = read else { return nil }
+            roles.merge(found) { $1 }
         }
         return fired.filter { firing in
             let access = RecordAccess(
                 scope: .public, user: firing.user, grants: grants, roles: roles[firing.user] ?? [])
-            // What is not known to be a record of somebody is judged as one of anybody.
+            // That records may have changed says nothing of any. It is told to those who may read at least their own.
+            let creator = firing.reason == nil ? firing.user : firing.creator
             return firing.types.allSatisfy { type in
-                access.effectivePermission(on: RecordPlace(type: type, creator: firing.creator)).contains(.read)
+                access.effectivePermission(on: RecordPlace(type: type, creator: creator)).contains(.read)
             }
         }
     }
 
-    /// who deletes a subscription sends its push. Of two servers only one can.
-    private func takingOnce(_ fired: [QueryFiring], in database: DatabaseID) async -> [QueryFiring] {
-        guard fired.contains(where: \.endsSubscription) else { return fired }
-        var taken: Set<SubscriberKey> = []
-        var sent: [QueryFiring] = []
-        for firing in fired {
-            guard firing.endsSubscription else {
-                sent.append(firing)
-                continue
-            }
-            // One change may be followed by others: only the first is sent.
-            guard taken.insert(firing.key).inserted else { continue }
-            if await end(firing.key) { sent.append(firing) }
-            shared.queryWatches.withLock { $0.ended(firing.key, of: database) }
-        }
-        return sent
-    }
-
-    /// - Returns: whether the subscription was there, or may have been deleted by an attempt without an answer.
-    private func end(_ key: SubscriberKey) async -> Bool {
-        var mayBeDeleted = false
-        let ended: Result<Bool, FailureReason> = await retry.run { () async throws(StorageError) in
+    /// who ends a subscription sends its push. Of two servers only one can.
+    ///
+    /// - Returns: those that this server has ended, or may have ended by an attempt without an answer. If the store fails, none
+    ///   has ended, and all are told that records may have changed.
+    private func ending(_ once: [QueryFiring], in database: DatabaseID) async -> [QueryFiring] {
+        var mayBeEnded = false
+        let all = once.compactMap(\.watching)
+        let ended: Result<Set<SubscriberKey>, FailureReason> = await retry.run { () async throws(StorageError) in
             do throws(StorageError) {
-                let gone = try await storage.deleteSubscriptions([key.key.id], scope: key.key.scope, of: key.user)
-                return .success(!gone.isEmpty || mayBeDeleted)
+                return .success(try await storage.fireOnce(all))
             } catch {
-                if error.code == .commitUnknown { mayBeDeleted = true }
+                if error.code == .commitUnknown { mayBeEnded = true }
                 throw error
             }
         }
-        switch ended {
-        case .success(let isOurs): return isOurs
-        // The next change tries again.
-        case .failure: return mayBeDeleted
+        guard mayBeEnded || ended.isSuccess else {
+            return once.compactMap { $0.watching.map(QueryFiring.init) }
         }
+        shared.queryWatches.withLock { watches in for firing in once { watches.ended(firing.key, of: database) } }
+        guard !mayBeEnded, case .success(let ours) = ended else { return once }
+        return once.filter { ours.contains($0.key) }
     }
 }
 
@@ -298,7 +363,7 @@ extension QueryFiring {
         self.init(
             user: firing.watching.user, subscription: firing.watching.subscription, reason: firing.reason,
             record: QueryNotification.Record(name: new.name, zoneName: zone.key.name),
-            version: firing.reason == .deleted ? (isUnread ? nil : old) : new, maker: zone.life)
+            version: firing.reason == .deleted ? (isUnread ? nil : old) : new, maker: zone.makers.maker(of: new))
         container = firing.watching.container
         creator = new.createdBy
         types = Set([new.type, old?.type].compactMap(\.self))
@@ -313,34 +378,17 @@ extension QueryFiring {
         types = Set([watching.subscription.recordType].compactMap(\.self))
     }
 
+    /// Nil at other servers than that of the change.
+    fileprivate var watching: WatchingSubscription? {
+        container.map { WatchingSubscription(user: user, container: $0, subscription: subscription) }
+    }
+
     /// that records may have changed is no firing.
     fileprivate var endsSubscription: Bool {
         reason != nil && subscription.query?.options.contains(.once) == true
     }
 }
 
-/// How long an evaluation has worked, in turns.
-private struct EvaluationTurns {
-    private let scheduler: any Scheduler
-    private let turnMax: Duration
-    private var left: Duration
-    private var begun: Duration
-
-    init(_ scheduler: any Scheduler, turnMax: Duration, allMax: Duration) {
-        self.scheduler = scheduler
-        self.turnMax = turnMax
-        left = allMax
-        begun = scheduler.now
-    }
-
-    /// Whether others must have their turn.
-    var isOver: Bool { scheduler.now - begun >= turnMax }
-
-    /// Whether it has worked for as long as it may.
-    var isUsedUp: Bool { scheduler.now - begun > left }
-
-    /// Ends a turn. The time until the next one is others'.
-    mutating func pause() { left -= scheduler.now - begun }
-
-    mutating func begin() { begun = scheduler.now }
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }

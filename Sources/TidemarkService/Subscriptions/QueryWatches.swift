@@ -7,19 +7,36 @@ internal import TidemarkFields
 /// What one commit wrote in a zone: the versions before and after.
 struct WrittenZone: Sendable {
     let key: ZoneKey
-    /// The life of the device that wrote it; `nobody` if several did.
-    let life: DeviceID
+    let makers: ChangeMakers
     let records: [RecordState]
     let replaced: [RecordState]
     /// Records of ``replaced`` whose fields were not read.
     let unread: Set<String>
 
-    init(key: ZoneKey, life: DeviceID, records: [RecordState], replaced: [RecordState], unread: Set<String> = []) {
+    init(
+        key: ZoneKey, makers: ChangeMakers = ChangeMakers(), records: [RecordState], replaced: [RecordState],
+        unread: Set<String> = []
+    ) {
         self.key = key
-        self.life = life
+        self.makers = makers
         self.records = records
         self.replaced = replaced
         self.unread = unread
+    }
+
+    /// Whether a version before or after is of a type that a subscription looks at.
+    func concerns(_ index: QueryIndex) -> Bool {
+        records.contains { index.watches($0.type) } || replaced.contains { index.watches($0.type) }
+    }
+
+    /// The types of the versions before and after.
+    var types: Set<String> { Set(records.lazy.map(\.type)).union(replaced.lazy.map(\.type)) }
+
+    /// What has changed, of the types that subscriptions look at.
+    func changes(for index: QueryIndex) -> [(old: RecordState?, new: RecordState)] {
+        let before = Dictionary(replaced.map { ($0.name, $0) }) { first, _ in first }
+        return records.flatMap { QueryIndex.changes(from: before[$0.name], to: $0) }
+            .filter { index.watches($0.new.type) }
     }
 
     /// About how much memory it keeps alive.
@@ -48,10 +65,13 @@ struct QueryWatches: Sendable {
         var generation = 0
         /// Subscriptions that were deleted by their firing since the read.
         var ended: Set<SubscriberKey> = []
-        var waiting: Deque<WrittenZone> = []
+        /// Each with the generation at which it came. A read that began at this one or later is enough for it.
+        var waiting: Deque<(zone: WrittenZone, generation: Int)> = []
         var waitingBytes = 0
-        /// Changes were dropped, because too many wait. All subscriptions are told that records may have changed.
-        var hasLost = false
+        /// Bytes of what is being evaluated. A slow store keeps it in memory for as long.
+        var workBytes = 0
+        /// Changes were dropped, the last one at this generation. All subscriptions are told that records may have changed.
+        var lostAt: Int?
         /// Whether they are read, or changes are evaluated: one commit after another, so that pushes keep their order.
         var isBusy = false
         /// The generation of ``known``.
@@ -70,7 +90,7 @@ struct QueryWatches: Sendable {
 
     /// How old an entry may be.
     static let ageMax = Duration.seconds(30)
-    /// Bytes of changes that wait, of one database and of all.
+    /// Bytes of changes that wait, of one database and of all; those of all with what is evaluated.
     private let waitingBytesOfOneMax: Int
     private let waitingBytesMax: Int
     /// Bytes of all indexes. One may have half.
@@ -81,8 +101,10 @@ struct QueryWatches: Sendable {
     private var entries: [DatabaseID: Entry] = [:]
     /// Databases to read, in this order.
     private var wanted: Deque<DatabaseID> = []
+    /// Whether somebody reads them. So what comes meanwhile is read in one statement.
+    private var isReading = false
     private var indexBytes = 0
-    private var waitingBytes = 0
+    private var heldBytes = 0
     private var generation = 0
 
     init(indexBytesMax: Int = 67_108_864, waitingBytesMax: Int = 33_554_432) {
@@ -96,7 +118,7 @@ struct QueryWatches: Sendable {
 
     /// Takes in what was written.
     ///
-    /// - Returns: what can be evaluated now, and whether somebody must read (``takeWanted(_:)``).
+    /// - Returns: what can be evaluated now, and whether somebody must read (``startsReading()``).
     mutating func written(_ zones: [WrittenZone], now: Duration) -> (work: [QueryWork], mustRead: Bool) {
         var work: [QueryWork] = []
         var mustRead = false
@@ -108,7 +130,12 @@ struct QueryWatches: Sendable {
                 switch known {
                 case .none: continue
                 case .some(let index):
-                    guard zone.records.contains(where: { index.watches($0.type) }) else { continue }
+                    guard zone.concerns(index) else { continue }
+                    let byteCount = zone.byteCount
+                    // One that is larger than all that may be held is evaluated when nothing else is.
+                    guard heldBytes == 0 || heldBytes + byteCount <= waitingBytesMax else { break }
+                    heldBytes += byteCount
+                    entries[database]?.workBytes = byteCount
                     entries[database]?.isBusy = true
                     work.append(
                         QueryWork(database: database, known: known, ended: entry.ended, written: [zone], hasLost: false)
@@ -127,12 +154,12 @@ struct QueryWatches: Sendable {
         let (database, byteCount) = (zone.key.database, zone.byteCount)
         if entries.count > Self.entriesMax { forgetIdle() }
         var entry = entries[database] ?? Entry(generation: generation)
-        if entry.waitingBytes + byteCount > waitingBytesOfOneMax || waitingBytes + byteCount > waitingBytesMax {
-            entry.hasLost = true
+        if entry.waitingBytes + byteCount > waitingBytesOfOneMax || heldBytes + byteCount > waitingBytesMax {
+            entry.lostAt = entry.generation
         } else {
-            entry.waiting.append(zone)
+            entry.waiting.append((zone, entry.generation))
             entry.waitingBytes += byteCount
-            waitingBytes += byteCount
+            heldBytes += byteCount
         }
         let isNew = !entry.isBusy
         entry.isBusy = true
@@ -141,7 +168,23 @@ struct QueryWatches: Sendable {
         return isNew
     }
 
-    /// The next databases to read, at most so many.
+    /// Whether the caller is to read what is wanted, until there is no more (``takeWanted(_:)``). Otherwise somebody does.
+    mutating func startsReading() -> Bool {
+        guard !isReading, !wanted.isEmpty else { return false }
+        isReading = true
+        return true
+    }
+
+    /// Databases that could not be read are read again, with what has come meanwhile.
+    func again(_ failed: [Wanted]) -> [Wanted] {
+        failed.compactMap { one in
+            entries[one.database].map {
+                Wanted(database: one.database, generation: $0.generation, isLarge: one.isLarge)
+            }
+        }
+    }
+
+    /// The next databases to read, at most so many. None: the reader ends.
     mutating func takeWanted(_ countMax: Int) -> [Wanted] {
         var taken: [Wanted] = []
         while taken.count < countMax, let database = wanted.popFirst() {
@@ -150,6 +193,7 @@ struct QueryWatches: Sendable {
             if case .large? = entry.known { isLarge = true }
             taken.append(Wanted(database: database, generation: entry.generation, isLarge: isLarge))
         }
+        if taken.isEmpty { isReading = false }
         return taken
     }
 
@@ -164,29 +208,34 @@ struct QueryWatches: Sendable {
 
     /// The subscriptions of a database were read.
     ///
+    /// What was written before the read began needs no newer one. So changes are evaluated however often subscriptions change.
+    ///
     /// - Parameter generation: that of the entry when the read began.
-    /// - Returns: what waited for it. Nil: they have changed meanwhile, and are to be read again.
+    /// - Returns: what waited for it. Nil: all of it needs a newer read.
     mutating func read(_ database: DatabaseID, _ known: Known, generation: Int, now: Duration) -> QueryWork? {
         guard var entry = entries[database] else { return nil }
-        guard entry.generation == generation else {
-            wanted.append(database)
-            return nil
-        }
         setIndex(known, of: &entry)
         (entry.readAt, entry.knownGeneration, entry.ended) = (now, generation, [])
         let work = takeWaiting(of: &entry, database, known)
+        if work == nil { wanted.append(database) }
         entries[database] = entry
         makeRoom(besides: database)
         return work
     }
 
-    private mutating func takeWaiting(of entry: inout Entry, _ database: DatabaseID, _ known: Known) -> QueryWork {
-        let work = QueryWork(
-            database: database, known: known, ended: entry.ended, written: Array(entry.waiting),
-            hasLost: entry.hasLost)
-        waitingBytes -= entry.waitingBytes
-        (entry.waiting, entry.waitingBytes, entry.hasLost) = ([], 0, false)
-        return work
+    /// Takes what ``Entry/knownGeneration`` is enough for.
+    private mutating func takeWaiting(of entry: inout Entry, _ database: DatabaseID, _ known: Known) -> QueryWork? {
+        let ready = entry.waiting.prefix { $0.generation <= entry.knownGeneration }.map(\.zone)
+        let hasLost = entry.lostAt != nil
+        guard !ready.isEmpty || hasLost else { return nil }
+        entry.waiting.removeFirst(ready.count)
+        let byteCount = ready.reduce(0) { $0 + $1.byteCount }
+        entry.waitingBytes -= byteCount
+        entry.workBytes = byteCount
+        // Subscriptions that came before the loss may not be known yet. The next read tells all once more.
+        if let lostAt = entry.lostAt, lostAt <= entry.knownGeneration { entry.lostAt = nil }
+        return QueryWork(
+            database: database, known: known, ended: entry.ended, written: ready, hasLost: hasLost)
     }
 
     /// What follows when work of a database is done.
@@ -194,15 +243,18 @@ struct QueryWatches: Sendable {
         case nothing
         /// More was written meanwhile.
         case evaluate(QueryWork)
-        /// The same, and the subscriptions are to be read before (``takeWanted(_:)``).
+        /// The same, and the subscriptions are to be read before (``startsReading()``).
         case read
     }
 
     /// Work of a database is done.
     mutating func done(_ database: DatabaseID, now: Duration) -> Next {
         guard var entry = entries[database] else { return .nothing }
+        heldBytes -= entry.workBytes
+        entry.workBytes = 0
+        entries[database] = entry
         let isCurrent = entry.generation == entry.knownGeneration
-        if entry.waiting.isEmpty, !entry.hasLost {
+        if entry.waiting.isEmpty, entry.lostAt == nil {
             if !isCurrent { setIndex(nil, of: &entry) }
             entry.isBusy = false
             entries[database] = isCurrent ? entry : nil
@@ -211,7 +263,7 @@ struct QueryWatches: Sendable {
         if isCurrent, now - entry.readAt <= Self.ageMax, let known = entry.known {
             switch known {
             case .none, .some:
-                let work = takeWaiting(of: &entry, database, known)
+                guard let work = takeWaiting(of: &entry, database, known) else { break }
                 entries[database] = entry
                 return .evaluate(work)
             case .large: break
@@ -221,12 +273,10 @@ struct QueryWatches: Sendable {
         return .read
     }
 
-    /// What was written in a large database could not be evaluated. Its next pass tells all that something has changed.
-    mutating func lost(_ database: DatabaseID) { entries[database]?.hasLost = true }
-
-    /// A database could not be read. It is tried again with those that come next.
-    mutating func failed(_ database: DatabaseID) {
-        if entries[database] != nil { wanted.append(database) }
+    /// What was written in a database could not be evaluated, or sent. All of it are told that something has changed.
+    mutating func lost(_ database: DatabaseID) {
+        guard let generation = entries[database]?.generation else { return }
+        entries[database]?.lostAt = generation
     }
 
     /// The subscriptions that look at a database have changed.

@@ -123,9 +123,9 @@ struct DatabaseWatch {
     /// They are read again when a push depends on them (``SubscriptionMemory``).
     mutating func forgetSubscriptions() { subscriptions = nil }
 
-    /// Whether the known subscriptions of a scope differ from these.
+    /// Whether the known subscriptions of a scope differ from these, which are without those that have fired once.
     func differs(from all: [Subscription], in scope: DatabaseScope) -> Bool {
-        subscriptions.map { $0.filter { $0.scope == scope } } != pushed(all)
+        subscriptions.map { $0.filter { $0.scope == scope && !$0.hasFired } } != pushed(all)
     }
 
     /// A watch of the private database also has the public one's, which has no other. Their predicates are not needed here.
@@ -274,11 +274,10 @@ struct DatabaseWatch {
 
     /// Every session is to get a last push of these subscriptions.
     ///
-    /// - Parameter maker: the session that ended them, which knows.
+    /// - Parameters:
+    ///   - gone: without those to queries. No engine relies on one, and it may have ended by its push.
+    ///   - maker: the session that ended them, which knows.
     mutating func tellOfEnds(_ gone: [Subscription], by maker: UInt64?) {
-        // No engine relies on one to a query, and it may have ended by its push.
-        let gone = gone.filter { $0.kind != .query }
-        guard !gone.isEmpty else { return }
         endedBy = ended.isEmpty || endedBy == maker ? maker : nil
         let new = gone.filter { one in !ended.contains { $0.id == one.id } }
         ended += new.prefix(Self.endedMax - ended.count)
@@ -390,6 +389,7 @@ extension Subscription {
             id: id, scope: scope, kind: kind, recordType: recordType, zoneName: zoneName,
             notificationInfo: notificationInfo,
             query: SubscriptionQuery(
-                database: query.database, predicate: .always(true), options: query.options, predicateBytes: []))
+                database: query.database, predicate: .always(true), options: query.options, predicateBytes: []),
+            hasFired: hasFired)
     }
 }

@@ -254,8 +254,9 @@ final class PushCenter: Sendable {
     private func tellOfEnds(of database: DatabaseID, since known: [Subscription]?, by maker: UInt64? = nil) {
         state.withLock { state in
             guard let known, let now = state.watches[database]?.subscriptions else { return }
-            let ids = Set(now.map(\.id))
-            let gone = known.filter { !ids.contains($0.id) }
+            // A query subscription may have the ID of another kind: in the public database, or because it has replaced it.
+            let kept = Set(now.lazy.filter { $0.kind != .query }.map(\.key))
+            let gone = known.filter { $0.kind != .query && !kept.contains($0.key) }
             guard !gone.isEmpty else { return }
             state.watches[database]?.tellOfEnds(gone, by: maker)
             _ = state.lineUp(database)

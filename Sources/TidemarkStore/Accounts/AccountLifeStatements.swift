@@ -92,7 +92,8 @@ struct AccountLifeStatements: Sendable {
                (SELECT count(*) FROM device v WHERE v.account_id = a.id) AS device_count,
                (SELECT count(*) FROM account_address e WHERE e.account_id = a.id) AS address_count,
                (SELECT count(*) FROM subscription s
-                 WHERE s.user_id IN (SELECT u.id FROM container_user u WHERE u.account_id = a.id)) AS subscription_count,
+                 WHERE s.user_id IN (SELECT u.id FROM container_user u WHERE u.account_id = a.id)
+                   AND s.fired_at IS NULL) AS subscription_count,
                (SELECT count(*) FROM zone z WHERE z.database_id IN \(databases("2")) AND z.removal IS NULL) AS zone_count,
                (SELECT count(*) FROM share h JOIN zone z ON z.database_id = h.database_id AND z.id = h.zone_id
                  WHERE h.database_id IN \(databases("2")) AND h.ended_number IS NULL AND z.removal IS NULL) AS share_count,

@@ -17,7 +17,8 @@ struct HealthStatements: Sendable {
                coalesce(sum(a.assets), 0)::bigint AS assets, coalesce(sum(t.byte_count), 0)::bigint AS asset_bytes,
                coalesce(sum(h.shares), 0)::bigint AS shares,
                (SELECT count(*) FROM subscription s JOIN container_user u ON u.id = s.user_id
-                 WHERE u.container_id = c.id) AS subscriptions
+                 WHERE u.container_id = c.id
+                   AND s.fired_at IS NULL) AS subscriptions
           FROM container c
           LEFT JOIN database d ON d.container_id = c.id AND d.scope IN (1, 2)
           LEFT JOIN LATERAL (

@@ -216,7 +216,7 @@ package enum Migrations {
             PackageResources._048_limit_connections_sql
         ),
         (
-            "0049_add_query_subscriptions", "3bd9b7747b723a757966485d8b0719869b2842aba4a883d43a22a992c74a00c1",
+            "0049_add_query_subscriptions", "292548d8f2e6012c798670412745e151088e5708a265dbf0938a5843e72d174b",
             PackageResources._049_add_query_subscriptions_sql
         ),
         (

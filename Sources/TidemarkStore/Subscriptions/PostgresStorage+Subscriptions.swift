@@ -5,8 +5,10 @@ internal import TidemarkPostgres
 package import TidemarkService
 
 extension PostgresStorage {
-    package func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription] {
-        try await read(sql.subscriptions.all(user)).compactMap(\.self)
+    package func subscriptions(
+        of user: UserID, withFired: Bool
+    ) async throws(StorageError) -> [Subscription] {
+        try await read(sql.subscriptions.all(user)).compactMap(\.self).filter { withFired || !$0.hasFired }
     }
 
     /// Locks the user's row first, so that two requests neither pass the limit together nor wait for each other's rows.
@@ -25,7 +27,8 @@ extension PostgresStorage {
                 sql.subscriptions.keys(user), sql.subscriptions.zones((user, zoneNames)))
             isClosed = !closed.isEmpty
             saves = SubscriptionSaves(
-                subscriptions, kept: kept.rows.compactMap(\.self),
+                subscriptions,
+                kept: Dictionary(kept.rows.compactMap(\.self).map { ($0.key, $0.publicBytes) }) { first, _ in first },
                 zones: Dictionary(zones.rows.map { ($0.name, $0.id) }) { first, _ in first }, atMost: countMax)
         } catch {
             throw StorageError(error, duringCommit: false)
@@ -48,6 +51,15 @@ extension PostgresStorage {
         return Set(deleted.rows.filter(\.existed).map(\.id))
     }
 
+    package func fireOnce(
+        _ subscriptions: [WatchingSubscription]
+    ) async throws(StorageError) -> Set<SubscriberKey> {
+        let users = Set(subscriptions.map(\.user)).sorted { $0.rawValue < $1.rawValue }
+        let (_, fired) = try await write(
+            sql.subscriptions.lockUsers(users), sql.subscriptions.fire(subscriptions))
+        return Set(fired.rows.compactMap(\.self))
+    }
+
     /// Asks for one more than is wanted, which says whether there are more.
     package func querySubscriptions(
         watching databases: [DatabaseID], after: SubscriberKey?, atMost countMax: Int
@@ -60,10 +72,12 @@ extension PostgresStorage {
                     Int64(countMax) + 1
                 )))
         var pages: [DatabaseID: WatchingPage] = [:]
-        for (database, all) in Dictionary(grouping: rows.compactMap(\.self), by: \.database) {
+        for (database, all) in Dictionary(grouping: rows, by: \.database) {
             // NB: those that are left out count as well, so that the next page begins behind them.
+            let page = all.prefix(countMax)
             pages[database] = WatchingPage(
-                subscriptions: all.prefix(countMax).filter(\.isLiving).map(\.watching), hasMore: all.count > countMax)
+                subscriptions: page.compactMap(\.watching),
+                next: all.count > countMax ? page.lazy.compactMap(\.key).last : nil)
         }
         return pages
     }

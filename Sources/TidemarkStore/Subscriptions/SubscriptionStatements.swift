@@ -21,21 +21,29 @@ struct SubscriptionStatements: Sendable {
                 ORDER BY id LIMIT 1) AS z
         """
 
+    /// Whether `s` has fired, and ended by it.
+    ///
+    /// NB: an older server that replaces it by one of another kind leaves the column.
+    private static let hasFired = "(s.fired_at IS NOT NULL AND s.kind = 1)"
+    private static let firedLongAgo = "s.fired_at < now() - interval '\(Subscription.firedDaysMax) days'"
+
     let all = DeclaredStatement<UserID, Subscription?>(
         .read, "all_subscriptions",
         """
-        SELECT s.id, s.scope, s.kind, s.record_type, s.notification_info, s.database_id, s.query, z.name
+        SELECT s.id, s.scope, s.kind, s.record_type, s.notification_info, s.database_id, s.query, z.name,
+               \(hasFired) AS has_fired
           FROM subscription s LEFT JOIN LATERAL (\(livingZone)) AS z ON true
          WHERE s.user_id = \(\.self) AND (s.zone_id IS NULL OR z.name IS NOT NULL)
+           AND NOT (\(hasFired) AND \(firedLongAgo))
          ORDER BY s.scope, s.id
         """
     ) { row throws(PostgresError) in
-        try SubscriptionRow.decode(row)
+        try SubscriptionRow.decode(row, hasFired: try row["has_fired"])
     }
 
     /// Of each database: the next that look at it, by user, scope and ID. Of one whose zone is gone there is only its key.
     let watching = DeclaredStatement<
-        (databases: [DatabaseID], user: UserID, scope: DatabaseScope, id: String, countMax: Int64), WatchingRow?
+        (databases: [DatabaseID], user: UserID, scope: DatabaseScope, id: String, countMax: Int64), WatchingRow
     >(
         .read, "watching_subscriptions",
         """
@@ -45,7 +53,7 @@ struct SubscriptionStatements: Sendable {
          CROSS JOIN LATERAL (
                SELECT * FROM subscription
                 WHERE database_id BETWEEN k.database_id AND k.database_id
-                  AND (user_id, scope, id) > (\(\.user), \(\.scope), \(\.id))
+                  AND fired_at IS NULL AND (user_id, scope, id) > (\(\.user), \(\.scope), \(\.id))
                 ORDER BY database_id, user_id, scope, id LIMIT \(\.countMax)) AS s
          CROSS JOIN LATERAL (
                SELECT container_id FROM container_user WHERE id BETWEEN s.user_id AND s.user_id ORDER BY id LIMIT 1) AS u
@@ -53,17 +61,51 @@ struct SubscriptionStatements: Sendable {
          ORDER BY s.database_id, s.user_id, s.scope, s.id
         """
     ) { row throws(PostgresError) in
-        guard let subscription = try SubscriptionRow.decode(row) else { return nil }
+        let (user, container): (UserID, ContainerID) = (try row["user_id"], try row["container_id"])
+        let (scope, id): (DatabaseScope?, String) = (DatabaseScope(rawValue: try row["scope"]), try row["id"])
+        let isLiving: Bool = try row["is_living"]
+        let subscription = try SubscriptionRow.decode(row).flatMap { isLiving ? $0 : nil }
         return WatchingRow(
             database: try row["database_id"],
-            watching: WatchingSubscription(
-                user: try row["user_id"], container: try row["container_id"], subscription: subscription),
-            isLiving: try row["is_living"])
+            key: scope.map { SubscriberKey(user: user, key: Subscription.Key(scope: $0, id: id)) },
+            watching: subscription.map { WatchingSubscription(user: user, container: container, subscription: $0) })
     }
 
+    /// Of those that have fired the last ones stay.
     let clearEnded = DeclaredStatement<UserID, Void>(
         .write, "clear_ended_subscriptions",
-        "DELETE FROM subscription s WHERE user_id = \(\.self) AND zone_id IS NOT NULL AND NOT EXISTS (\(livingZone))")
+        """
+        DELETE FROM subscription s
+         WHERE user_id = \(\.self)
+           AND (zone_id IS NOT NULL AND NOT EXISTS (\(livingZone))
+                OR \(hasFired)
+                   AND (\(firedLongAgo)
+                        OR (scope, id) IN (
+                            SELECT scope, id FROM subscription WHERE user_id = \(\.self) AND fired_at IS NOT NULL
+                             ORDER BY fired_at DESC, scope, id OFFSET \(String(Subscription.firedCountMax)))))
+        """)
+
+    /// Whoever has fired them sends their pushes (R-246): of those that are as they were when a change was found to fire them, each
+    /// one that has not fired yet.
+    let fire = DeclaredStatement<[WatchingSubscription], SubscriberKey?>(
+        .write, "fire_subscriptions",
+        """
+        UPDATE subscription s SET fired_at = now()
+          FROM unnest(\(\.self, \.user), \(\.self, \.scopeCode), \(\.self, \.subscription.id), \(\.self, \.queryBytes))
+               AS k (user_id, scope, id, query)
+         WHERE s.user_id = k.user_id AND s.scope = k.scope AND s.id = k.id AND s.query = k.query AND s.kind = 1
+           AND s.fired_at IS NULL AND (s.zone_id IS NULL OR EXISTS (\(livingZone)))
+        RETURNING s.user_id, s.scope, s.id
+        """
+    ) { row throws(PostgresError) in
+        guard let scope = DatabaseScope(rawValue: try row["scope"]) else { return nil }
+        return SubscriberKey(user: try row["user_id"], key: Subscription.Key(scope: scope, id: try row["id"]))
+    }
+
+    /// As ``lockUser``. All lock in this order, so nobody waits for the other.
+    let lockUsers = DeclaredStatement<[UserID], Void>(
+        .read, "lock_subscribers",
+        "SELECT id FROM container_user WHERE id = ANY (\(\.self)) ORDER BY id FOR NO KEY UPDATE")
 
     /// Whoever writes a user's subscriptions holds this lock.
     let lockUser = DeclaredStatement<UserID, Void>(
@@ -83,12 +125,18 @@ struct SubscriptionStatements: Sendable {
          WHERE c.closed_at IS NOT NULL
         """)
 
-    let keys = DeclaredStatement<UserID, Subscription.Key?>(
+    /// With what each counts of ``SubscriptionSaves/publicBytesMax``.
+    let keys = DeclaredStatement<UserID, (key: Subscription.Key, publicBytes: Int)?>(
         .read, "subscription_keys",
-        "SELECT scope, id FROM subscription WHERE user_id = \(\.self)"
+        """
+        SELECT scope, id,
+               CASE WHEN scope = 1 THEN coalesce(octet_length(query), 0) + octet_length(notification_info) ELSE 0
+                END::bigint AS public_bytes
+          FROM subscription s WHERE user_id = \(\.self) AND NOT \(hasFired)
+        """
     ) { row throws(PostgresError) in
         guard let scope = DatabaseScope(rawValue: try row["scope"]) else { return nil }
-        return Subscription.Key(scope: scope, id: try row["id"])
+        return (Subscription.Key(scope: scope, id: try row["id"]), try row["public_bytes"])
     }
 
     /// The living zones for zone subscriptions.
@@ -119,7 +167,7 @@ struct SubscriptionStatements: Sendable {
             ON CONFLICT (user_id, scope, id) DO UPDATE
            SET kind = excluded.kind, record_type = excluded.record_type,
                notification_info = excluded.notification_info, zone_id = excluded.zone_id,
-               database_id = excluded.database_id, query = excluded.query
+               database_id = excluded.database_id, query = excluded.query, fired_at = NULL
         """)
 
     /// A row for each that there was.
@@ -129,11 +177,16 @@ struct SubscriptionStatements: Sendable {
         .write, "delete_subscriptions",
         """
         DELETE FROM subscription s WHERE user_id = \(\.user) AND scope = \(\.scope) AND id = ANY (\(\.ids))
-        RETURNING id, zone_id IS NULL OR EXISTS (\(livingZone)) AS existed
+        RETURNING id, NOT \(hasFired) AND (zone_id IS NULL OR EXISTS (\(livingZone))) AS existed
         """
     ) { row throws(PostgresError) in
         (try row["id"], try row["existed"])
     }
+}
+
+extension WatchingSubscription {
+    fileprivate var scopeCode: Int32 { Int32(subscription.scope.rawValue) }
+    fileprivate var queryBytes: [UInt8]? { subscription.query?.encoded(zoneName: subscription.zoneName) }
 }
 
 extension KeptSubscription {
@@ -148,7 +201,7 @@ extension KeptSubscription {
 /// A subscription in a row, with the name of its living zone.
 private enum SubscriptionRow {
     /// Nil: a later version of the server has written it.
-    static func decode(_ row: PostgresRow) throws(PostgresError) -> Subscription? {
+    static func decode(_ row: PostgresRow, hasFired: Bool = false) throws(PostgresError) -> Subscription? {
         guard let scope = DatabaseScope(rawValue: try row["scope"]),
             let kind = Subscription.Kind(rawValue: try row["kind"])
         else { return nil }
@@ -156,7 +209,7 @@ private enum SubscriptionRow {
         let bytes: [UInt8]? = try row["query"]
         var query: SubscriptionQuery?
         var zoneName: String? = try row["name"]
-        // NB: a server of before replaces a query subscription by one of another kind, and leaves these columns.
+        // NB: an older server replaces a query subscription by one of another kind, and leaves these columns.
         if kind == .query, let database, let bytes {
             guard let stored = SubscriptionQuery.decoded(bytes, of: database) else { return nil }
             query = stored.query
@@ -164,14 +217,15 @@ private enum SubscriptionRow {
         }
         return Subscription(
             id: try row["id"], scope: scope, kind: kind, recordType: try row["record_type"], zoneName: zoneName,
-            notificationInfo: try row["notification_info"], query: query)
+            notificationInfo: try row["notification_info"], query: query, hasFired: hasFired)
     }
 }
 
 /// One row of ``SubscriptionStatements/watching``.
 struct WatchingRow: Sendable {
     let database: DatabaseID
-    let watching: WatchingSubscription
-    /// Whether its zone is not gone.
-    let isLiving: Bool
+    /// Nil: its scope is one of a later version of the server.
+    let key: SubscriberKey?
+    /// Nil: a later version has written it, or its zone is gone.
+    let watching: WatchingSubscription?
 }

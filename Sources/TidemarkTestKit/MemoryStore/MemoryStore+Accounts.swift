@@ -167,10 +167,6 @@ extension MemoryStore {
         }
     }
 
-    package func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription] {
-        try await call { tables in tables.livingSubscriptions(of: user).map(\.subscription) }
-    }
-
     package func saveSubscriptions(
         _ subscriptions: [Subscription], of user: UserID, atMost countMax: Int
     ) async throws(StorageError) -> [FailureReason?] {
@@ -186,12 +182,11 @@ extension MemoryStore {
             let kept = tables.livingSubscriptions(of: user).map { ($0.subscription.key, $0) }
             var byKey = Dictionary(uniqueKeysWithValues: kept)
             let saves = SubscriptionSaves(
-                subscriptions, kept: byKey.keys, zones: Dictionary(uniqueKeysWithValues: living), atMost: countMax)
+                subscriptions, kept: byKey.mapValues(\.subscription.publicBytes),
+                zones: Dictionary(uniqueKeysWithValues: living), atMost: countMax)
             byKey.merge(saves.stored) { $1 }
-            tables.users[key]?.subscriptions = byKey.values.sorted {
-                let (one, other) = ($0.subscription, $1.subscription)
-                return (one.scope.rawValue, one.id) < (other.scope.rawValue, other.id)
-            }
+            tables.users[key]?.subscriptions = byKey.values.sorted(by: MemoryTables.isBefore)
+            tables.forgetFired(of: key, named: Set(saves.stored.keys))
             return .success(saves.refusals)
         }
         return try result.get()
@@ -206,6 +201,7 @@ extension MemoryStore {
             let existing = kept.map(\.subscription).filter { $0.scope == scope && ids.contains($0.id) }
             kept.removeAll { existing.contains($0.subscription) }
             tables.users[key]?.subscriptions = kept
+            tables.forgetFired(of: key, named: Set(ids.map { Subscription.Key(scope: scope, id: $0) }))
             return Set(existing.map(\.id))
         }
     }
@@ -214,10 +210,18 @@ extension MemoryStore {
 extension MemoryTables {
     /// Without subscriptions of ended zones.
     func livingSubscriptions(of user: UserID) -> [KeptSubscription] {
-        let kept = userKeys[user].flatMap { users[$0] }?.subscriptions ?? []
-        return kept.filter { kept in
-            kept.zone.map { zone in zones[zone].map { $0.state.removal == nil } ?? false } ?? true
-        }
+        (userKeys[user].flatMap { users[$0] }?.subscriptions ?? []).filter(isLiving)
+    }
+
+    /// Whether its zone is not gone.
+    func isLiving(_ kept: KeptSubscription) -> Bool {
+        kept.zone.map { zone in zones[zone].map { $0.state.removal == nil } ?? false } ?? true
+    }
+
+    static func isBefore(_ one: KeptSubscription, _ other: KeptSubscription) -> Bool {
+        (one.subscription.scope.rawValue, one.subscription.id) < (
+            other.subscription.scope.rawValue, other.subscription.id
+        )
     }
 }
 

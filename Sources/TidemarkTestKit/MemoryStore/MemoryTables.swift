@@ -32,6 +32,8 @@ struct MemoryTables {
         let database: DatabaseID
         let sharedDatabase: DatabaseID
         var subscriptions: [KeptSubscription] = []
+        /// Those that have fired once, in that order, with the time.
+        var fired: [(kept: KeptSubscription, at: Timestamp)] = []
     }
 
     /// A record that names an asset.

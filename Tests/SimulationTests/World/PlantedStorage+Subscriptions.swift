@@ -6,8 +6,12 @@ import TidemarkTestKit
 
 // No fault is planted in subscriptions.
 extension PlantedStorage {
-    func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription] {
-        try await base.subscriptions(of: user)
+    func subscriptions(of user: UserID, withFired: Bool) async throws(StorageError) -> [Subscription] {
+        try await base.subscriptions(of: user, withFired: withFired)
+    }
+
+    func fireOnce(_ subscriptions: [WatchingSubscription]) async throws(StorageError) -> Set<SubscriberKey> {
+        try await base.fireOnce(subscriptions)
     }
 
     func saveSubscriptions(

@@ -6,14 +6,16 @@ import TidemarkFields
 @testable import TidemarkDomain
 
 @Suite struct QueryIndexTests {
-    static func record(_ name: String = "r", type: String = "Item", k: Int64? = nil, t: String? = nil) -> RecordState {
+    static func record(
+        _ name: String = "r", type: String = "Item", k: Int64? = nil, t: String? = nil, at createdAt: Timestamp = 1_000
+    ) -> RecordState {
         var fields: [Field] = []
         if let k { fields.append(Field("k", .int64(k))) }
         if let t { fields.append(Field("t", .string(t))) }
         do {
             return RecordState(
                 name: name, type: type, fields: try FieldMap(fields), changeNumber: 1, isDeleted: false, parent: nil,
-                createdAt: 1_000, createdBy: alice, createdByDevice: phone, modifiedAt: 2_000, modifiedBy: bob,
+                createdAt: createdAt, createdBy: alice, createdByDevice: phone, modifiedAt: 2_000, modifiedBy: bob,
                 batchEnd: 1)
         } catch {
             preconditionFailure("\(error)")
@@ -54,6 +56,25 @@ import TidemarkFields
         // A tombstone over nothing, and a record that comes back after its deletion.
         #expect(index.firings(from: nil, to: Self.tombstone(one), in: "Notes").isEmpty)
         #expect(index.firings(from: Self.tombstone(two), to: two, in: "Notes").map(\.reason) == [.created])
+    }
+
+    @Test func `R-245: a record that was deleted and created again is deleted and created`() {
+        let index = QueryIndex([
+            watching("new", .always(true), .creation), watching("gone", .always(true), .deletion),
+            watching("changed", .always(true), .update), watching("other", type: "Other"),
+        ])
+        func fired(_ old: RecordState?, _ new: RecordState) -> [String] {
+            QueryIndex.changes(from: old, to: new).flatMap { old, new in
+                index.firings(from: old, to: new, in: "Notes").map { "\($0.watching.subscription.id) \($0.reason)" }
+            }
+        }
+        let old = Self.record(k: 1)
+        #expect(fired(old, Self.record(k: 2)) == ["changed updated"])
+        #expect(fired(nil, old) == ["new created"] && fired(old, Self.tombstone(old)) == ["gone deleted"])
+        #expect(fired(Self.tombstone(old), Self.record(at: 5_000)) == ["new created"])
+        #expect(fired(old, Self.record(at: 5_000)) == ["gone deleted", "new created"])
+        #expect(fired(old, Self.record(type: "Other")) == ["gone deleted", "other created"])
+        #expect(fired(Self.record(type: "Other"), old) == ["other deleted", "new created"])
     }
 
     @Test func `R-938: a deleted record whose fields were not read counts as one that matches`() {
@@ -109,7 +130,7 @@ import TidemarkFields
                 }
             }
         }
-        #expect(Set(index.slices.joined().map(\.key)) == Set(all.map(\.key)))
+        #expect(Set(index.slices().joined().map(\.key)) == Set(all.map(\.key)))
     }
 
     private static func asked(
@@ -125,16 +146,63 @@ import TidemarkFields
         return query.reason(old: match(old), new: match(new)).map { QueryIndex.Firing(watching: watching, reason: $0) }
     }
 
+    @Test func `I-7: short predicates are evaluated before long ones, and searches last`() throws {
+        func watching(_ id: String, _ predicate: QueryPredicate, bytes: Int, zone: String? = nil)
+            -> WatchingSubscription
+        {
+            WatchingSubscription(
+                user: UserID(1), container: ContainerID(1),
+                subscription: Subscription(
+                    id: id, scope: .private, kind: .query, recordType: "Item", zoneName: zone, notificationInfo: [],
+                    query: SubscriptionQuery(
+                        database: DatabaseID(1), predicate: predicate, options: .changes,
+                        predicateBytes: Array(repeating: 0, count: bytes))))
+        }
+        let index = QueryIndex([
+            watching("search", .search("word"), bytes: 10), watching("longest", .not(Self.isK(8)), bytes: 8_000),
+            watching("long", .not(Self.isK(9)), bytes: 1_000),
+            watching("long equal", .and([Self.isK(1), .not(Self.isK(4))]), bytes: 1_000),
+            watching("zone", .always(true), bytes: 10, zone: "Notes"), watching("short", .always(true), bytes: 10),
+            watching("equal", Self.isK(1), bytes: 10), watching("other", Self.isK(2), bytes: 10),
+        ])
+        func order(_ old: RecordState?, _ new: RecordState, isOldUnread: Bool = false) -> [String] {
+            index.candidates(from: old, to: new, in: "Notes", isOldUnread: isOldUnread)
+                .flatMap { $0.members.map(\.subscription.id) }
+        }
+        let record = Self.record(k: 1)
+        #expect(
+            order(nil, record) == ["equal", "short", "zone", "long equal", "long", "longest", "search"])
+        #expect(order(nil, Self.record()) == ["short", "zone", "long", "longest", "search"])
+        let all = order(record, Self.tombstone(record), isOldUnread: true)
+        #expect(all.count == 8 && all.last == "search" && Set(all.prefix(4)) == ["short", "equal", "other", "zone"])
+        #expect(order(Self.tombstone(record), Self.tombstone(record)).isEmpty)
+    }
+
+    @Test func `R-179: the words of a record are found once, and are those of the searched fields`() throws {
+        let index = QueryIndex(
+            ["water", "fire", "earth"].map { watching($0, .search($0)) }, fields: { _ in .unknown })
+        let (old, new) = (Self.record(t: "Earth and fire"), Self.record(t: "Fire and water"))
+        #expect(Self.ids(index.firings(from: old, to: new, in: "Notes")) == ["earth", "fire", "water"])
+        let words = RecordWords()
+        let narrow = QueryFields(["t": .init(.string, isSearchable: false)])
+        for _ in 0..<2 {
+            #expect(QueryEvaluator(.search("water")).matches(new, in: "Notes", words: words))
+            #expect(!QueryEvaluator(.search("earth")).matches(new, in: "Notes", words: words))
+            #expect(!QueryEvaluator(.search("water"), fields: narrow).matches(new, in: "Notes", words: words))
+        }
+    }
+
     @Test func `I-7: very many subscriptions with one predicate are evaluated in parts`() {
         let all = (0..<2_100).map { watching("s\($0)", of: UserID(Int64($0 + 1))) }
         let index = QueryIndex(all)
         let new = Self.record()
-        let candidates = index.candidates(from: nil, to: new, in: "Notes")
+        let candidates = Array(index.candidates(from: nil, to: new, in: "Notes"))
         #expect(candidates.count == 5)
         let parts = candidates.map { QueryIndex.firings(of: $0, from: nil, to: new, in: "Notes").count }
         #expect(parts.allSatisfy { $0 <= 500 } && parts.reduce(0, +) == 2_100)
         #expect(index.firings(from: nil, to: new, in: "Notes").count == 2_100)
-        #expect(index.slices.count == 5)
+        #expect(
+            index.slices().count == 5 && index.slices(of: ["Other"]).isEmpty && index.slices(of: ["Item"]).count == 5)
         var grown = QueryIndex(Array(all.prefix(10)))
         let byteCount = grown.byteCount
         grown.add(Array(all.dropFirst(10)))

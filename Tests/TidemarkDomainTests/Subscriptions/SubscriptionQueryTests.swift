@@ -109,9 +109,37 @@ func watching(
                 watching("a").subscription, watching("b", zone: "Notes").subscription,
                 watching("c", zone: "No").subscription,
             ],
-            kept: [], zones: ["Notes": ZoneID(5)], atMost: 10)
+            kept: [:], zones: ["Notes": ZoneID(5)], atMost: 10)
         #expect(saves.refusals == [nil, nil, .zoneNotFound])
         #expect(saves.stored.mapValues(\.zone)[Subscription.Key(scope: .private, id: "b")] == ZoneID(5))
+    }
+
+    @Test func `I-7: subscriptions of one user leave room in the memory of a public database`() {
+        func subscription(_ number: Int, _ scope: DatabaseScope, bytes: Int) -> Subscription {
+            Subscription(
+                id: "\(number)", scope: scope, kind: .query, recordType: "Note", notificationInfo: [],
+                query: SubscriptionQuery(
+                    database: DatabaseID(1), predicate: .always(true), options: .changes,
+                    predicateBytes: Array(repeating: 1, count: bytes)))
+        }
+        func refusals(_ saves: [Subscription], kept: [Subscription] = []) -> [FailureReason?] {
+            SubscriptionSaves(
+                saves, kept: Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.publicBytes) }), zones: [:],
+                atMost: 250
+            ).refusals
+        }
+        let long = (0..<17).map { subscription($0, .public, bytes: 8_000) }
+        #expect(refusals(long).prefix(16).allSatisfy { $0 == nil } && refusals(long).last == .tooManySubscriptions)
+        // One may be replaced by a shorter one, but not by a longer one.
+        let kept = Array(long.prefix(16))
+        #expect(refusals([subscription(3, .public, bytes: 8_190)], kept: kept) == [nil])
+        #expect(
+            refusals([subscription(3, .public, bytes: 100), long[16]], kept: kept) == [nil, nil])
+        let many = kept + [subscription(16, .public, bytes: 2_800)]
+        #expect(refusals([subscription(3, .public, bytes: 8_190)], kept: many) == [.tooManySubscriptions])
+        // Others have them in their own memory.
+        #expect(refusals((0..<250).map { subscription($0, .private, bytes: 8_000) }).allSatisfy { $0 == nil })
+        #expect(refusals((0..<250).map { subscription($0, .public, bytes: 400) }).allSatisfy { $0 == nil })
     }
 
     /// At least one predicate of each kind, and values of each kind.

@@ -37,6 +37,34 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-847: only what changes query subscriptions makes servers read them again`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        let lossy = fixture.server(faults: FaultScript(always: [.callAnswered: .disconnect]).plan)
+        try fixture.scheduler.simulate { () async throws in
+            let (user, database) = (fixture.identity.user, fixture.identity.privateDatabase)
+            func query(_ id: String) -> Subscription {
+                Subscription(
+                    id: id, scope: .private, kind: .query, recordType: "Note", notificationInfo: [],
+                    query: SubscriptionQuery(
+                        database: database, predicate: .always(true), options: .changes, predicateBytes: []))
+            }
+            let other = Subscription(id: "d", scope: .private, kind: .database, recordType: nil, notificationInfo: [])
+            func changes(
+                _ saves: [Subscription], _ deletes: [String] = [], at service: CloudService
+            ) async throws -> Bool {
+                try await service.modifySubscriptions(saves: saves, deletes: deletes, scope: .private, of: user).get()
+                    .mayChangeQueries
+            }
+            #expect(try await changes([query("q")], at: service))
+            #expect(try await changes([other], at: service) == false)
+            #expect(try await changes([query("")], ["none", "\u{1}"], at: service) == false)
+            #expect(try await changes([], ["q"], at: service))
+            // Nobody knows whether it is saved.
+            #expect(try await changes([query("q")], at: lossy))
+        }
+    }
+
     @Test func `I-7: a user has a bounded number of subscriptions, and may go on replacing them`() throws {
         let fixture = try ServiceFixture()
         var limits = Limits()

@@ -121,6 +121,69 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-246: one that has fired is known for thirty days to those who connect`() throws {
+        let fixture = try ServiceFixture()
+        let server = fixture.server(firesQueries: true)
+        try fixture.scheduler.simulate {
+            let user = fixture.identity.user
+            let once = subscription(
+                "s", in: fixture.identity.privateDatabase, .private, .always(true), [.creation, .once])
+            try await save(once, of: user, at: server)
+            _ = try await server.modify(try fixture.saving(["a"], id: RequestID(device, 1))).get()
+            for (days, known) in [(0, [true]), (29, [true]), (2, [])] as [(Int, [Bool])] {
+                try await fixture.scheduler.sleep(for: .seconds(60 + days * 86_400))
+                #expect(await server.subscriptions(in: .private, of: user) == .success([]))
+                #expect(try await server.subscriptions(of: user).get().map(\.hasFired) == known)
+            }
+        }
+    }
+
+    @Test func `R-246: an old firing does not end the subscription that was saved under the same ID`() throws {
+        let fixture = try ServiceFixture()
+        let fired = Fired()
+        let (server, other) = (fixture.server(firesQueries: true) { fired.take($0) }, fixture.server())
+        try fixture.scheduler.simulate {
+            let (database, user) = (fixture.identity.privateDatabase, fixture.identity.user)
+            let once = subscription("s", in: database, .private, .always(true), [.deletion, .once])
+            try await save(once, of: user, at: server)
+            // The server knows the old one.
+            _ = try await server.modify(try fixture.saving(["a"], id: RequestID(device, 1))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            let always = subscription("s", in: database, .private, .always(true), .deletion)
+            _ = try await other.modifySubscriptions(saves: [always], deletes: [], scope: .private, of: user).get()
+            _ = try await server.modify(try fixture.saving([], deleting: ["a"], id: RequestID(device, 2))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(await server.subscriptions(in: .private, of: user) == .success([always]))
+            #expect(fired.all().isEmpty)
+        }
+    }
+
+    @Test func `R-246: those that fire again and again do not wait for the end of others`() throws {
+        let fixture = try ServiceFixture()
+        let (fired, script) = (Fired(), FaultScript())
+        let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let (database, user) = (fixture.identity.privateDatabase, fixture.identity.user)
+            let once = (0..<3).map {
+                subscription("once \($0)", in: database, .private, .always(true), [.deletion, .once])
+            }
+            let saves = once + [subscription("z", in: database, .private, .always(true), .deletion)]
+            _ = try await fixture.server().modifySubscriptions(saves: saves, deletes: [], scope: .private, of: user)
+                .get()
+            _ = try await server.modify(try fixture.saving(["a", "b"], id: RequestID(device, 1))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            let calls = script.count(.callSent)
+            script.meet([.delay(.seconds(60))], at: .callSent)
+            _ = try await server.modify(try fixture.saving([], deleting: ["a", "b"], id: RequestID(device, 2))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(fired.all() == ["z a deleted", "z b deleted"])
+            try await fixture.scheduler.sleep(for: .seconds(60))
+            #expect(fired.all() == ["once 0 a deleted", "once 1 a deleted", "once 2 a deleted"])
+            // All in one transaction.
+            #expect(script.count(.callSent) == calls + 1)
+        }
+    }
+
     @Test func `I-5: in a public database only what the subscriber may read fires`() throws {
         let fixture = try ServiceFixture()
         let fired = Fired()
@@ -156,6 +219,133 @@ import TidemarkTestSupport
                 let name = "b\(others.count)"
                 let texts = try await fire(name, UInt64(2 + others.count))
                 #expect(texts == (["of alice"] + others).map { "\($0) \(name) created" })
+            }
+        }
+    }
+
+    @Test func `R-179, R-245: a search sees fields that the schema has learned since the subscriptions were read`()
+        throws
+    {
+        let fixture = try ServiceFixture()
+        let fired = Fired()
+        let server = fixture.server(firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let database = fixture.identity.privateDatabase
+            _ = try await server.modify(try fixture.saving(["a"], id: RequestID(device, 1))).get()
+            let search = subscription("water", in: database, .private, .search("water"))
+            try await save(search, of: fixture.identity.user, at: server)
+            _ = try await server.modify(try fixture.saving(["b"], id: RequestID(device, 2))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(fired.all().isEmpty)
+            let fields = try FieldMap([Field("note", .string("Much water"))])
+            let request = RecordsRequest(
+                id: RequestID(device, 3), key: fixture.key(),
+                saves: [RecordSave(name: "c", type: "Note", tag: nil, fields: fields, parent: .unchanged)], deletes: [],
+                policy: .allKeys, isAtomic: false, user: fixture.identity.user,
+                access: .owner(fixture.identity.user))
+            _ = try await server.modify(request).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(fired.all() == ["water c created"])
+        }
+    }
+
+    /// The public database, with a subscription of alice.
+    private func publicWorld(
+        _ fixture: ServiceFixture, _ server: CloudService, _ options: SubscriptionQuery.Options = .changes
+    ) async throws -> DatabaseID {
+        let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+        let database = try await server.publicDatabase(of: container).get().database
+        try await save(
+            subscription("s", in: database, .public, .always(true), options), of: fixture.identity.user, at: server)
+        return database
+    }
+
+    private func savePublic(
+        _ name: String, _ counter: UInt64, in database: DatabaseID, _ fixture: ServiceFixture, at server: CloudService
+    ) async throws {
+        let user = fixture.identity.user
+        let save = RecordSave(
+            name: name, type: "Note", tag: nil, fields: try FieldMap([Field("text", .string("t"))]),
+            parent: .unchanged)
+        let request = RecordsRequest(
+            id: RequestID(device, counter), key: ZoneKey(database: database, name: ZoneName.default), saves: [save],
+            deletes: [], policy: .ifServerRecordUnchanged, isAtomic: false, user: user,
+            access: RecordAccess(scope: .public, user: user))
+        #expect(await server.modify(request).numbers.compactMap(\.self).count == 1)
+    }
+
+    @Test func `R-847: if nobody can say who may read a record, all are told later that records may have changed`()
+        throws
+    {
+        let fixture = try ServiceFixture()
+        let (fired, script) = (Fired(), FaultScript())
+        let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let database = try await publicWorld(fixture, server)
+            try await savePublic("a", 1, in: database, fixture, at: server)
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(fired.all() == ["s a created"])
+            // A statement that fails is not tried again.
+            script.meet([.reject], at: .callSent)
+            try await savePublic("b", 2, in: database, fixture, at: server)
+            try await fixture.scheduler.sleep(for: .milliseconds(500))
+            #expect(fired.all().isEmpty)
+            try await fixture.scheduler.sleep(for: .seconds(2))
+            #expect(fired.all() == ["s ? ?"])
+            try await savePublic("c", 3, in: database, fixture, at: server)
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(fired.all() == ["s c created"])
+        }
+    }
+
+    @Test func `R-246, R-847: if a subscription cannot be ended it stays, and its devices look themselves`() throws {
+        let fixture = try ServiceFixture()
+        let (fired, script) = (Fired(), FaultScript())
+        let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let once = subscription(
+                "s", in: fixture.identity.privateDatabase, .private, .always(true), [.update, .once])
+            try await save(once, of: fixture.identity.user, at: server)
+            _ = try await server.modify(try fixture.saving(["a"], id: RequestID(device, 1))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            script.meet([.reject], at: .callSent)
+            for (counter, told) in [(2, "s ? ?"), (3, "s a updated")] as [(UInt64, String)] {
+                let request = try fixture.saving(["a"], text: "\(counter)", id: RequestID(device, counter))
+                _ = try await server.modify(request).get()
+                try await fixture.scheduler.sleep(for: .seconds(1))
+                #expect(fired.all() == [told])
+            }
+            #expect(await server.subscriptions(in: .private, of: fixture.identity.user) == .success([]))
+        }
+    }
+
+    @Test func `R-253, I-5: whoever may read their own records alone is told too that records may have changed`() throws
+    {
+        let fixture = try ServiceFixture()
+        let (fired, script) = (Fired(), FaultScript())
+        let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let database = try await publicWorld(fixture, server)
+            try await savePublic("a", 1, in: database, fixture, at: server)
+            let store = MemoryStore(fixture.database)
+            for (number, (grants, told))
+                in ([
+                    (Grants([.creator: .all, .authenticated: .create]), ["s ? ?"]),
+                    (Grants([.authenticated: .create]), []),
+                ] as [(Grants, [String])]).enumerated()
+            {
+                let current = try await store.schema(of: fixture.identity.container)
+                var schema = current.schema
+                schema.types["Note", default: RecordTypeSchema()].grants = grants
+                #expect(try await store.replaceSchema(current, by: schema))
+                // The server reads the new schema.
+                try await savePublic("b\(number)", UInt64(2 + 2 * number), in: database, fixture, at: server)
+                try await fixture.scheduler.sleep(for: .seconds(1))
+                _ = fired.all()
+                script.meet([.reject], at: .callSent)
+                try await savePublic("c\(number)", UInt64(3 + 2 * number), in: database, fixture, at: server)
+                try await fixture.scheduler.sleep(for: .seconds(5))
+                #expect(fired.all() == told)
             }
         }
     }

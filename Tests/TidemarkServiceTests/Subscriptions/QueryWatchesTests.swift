@@ -30,7 +30,7 @@ import TidemarkFields
                 modifiedAt: Timestamp(milliseconds: 1), modifiedBy: UserID(1), batchEnd: 1)
         }
         return WrittenZone(
-            key: ZoneKey(database: database, name: "notes"), life: .nobody, records: records, replaced: [])
+            key: ZoneKey(database: database, name: "notes"), records: records, replaced: [])
     }
 
     static func some(_ ids: String...) -> QueryWatches.Known { .some(QueryIndex(ids.map { watching($0) })) }
@@ -100,8 +100,15 @@ import TidemarkFields
         #expect(watches.written([try Self.zone(["a"])], now: .zero).mustRead)
         let wanted = watches.takeWanted(10)
         watches.changed(Self.database)
-        #expect(watches.read(Self.database, .none, generation: wanted[0].generation, now: .zero) == nil)
-        #expect(names(carryOut(&watches, Self.some("s"))) == ["a"])
+        #expect(!watches.written([try Self.zone(["later"])], now: .zero).mustRead)
+        // What was written before the read began needs no newer one.
+        let first = watches.read(Self.database, .none, generation: wanted[0].generation, now: .zero)
+        #expect(names(first) == ["a"])
+        guard case .read = watches.done(Self.database, now: .zero) else {
+            Issue.record("what was written after a change of the subscriptions is evaluated without it")
+            return
+        }
+        #expect(names(carryOut(&watches, Self.some("s"))) == ["later"])
         watches.changed(Self.database)
         #expect(watches.written([try Self.zone(["b"])], now: .zero).mustRead)
         // Also if they change while something is evaluated.
@@ -115,13 +122,70 @@ import TidemarkFields
         #expect(names(carryOut(&watches, Self.some("s"))) == ["c"])
     }
 
+    @Test func `R-847: changes are evaluated however often the subscriptions change`() throws {
+        var watches = QueryWatches()
+        var seen: [String] = []
+        #expect(watches.written([try Self.zone(["r0"])], now: .zero).mustRead)
+        for number in 1...100 {
+            let wanted = try #require(watches.takeWanted(1).first)
+            // Each read is old when it ends.
+            watches.changed(Self.database)
+            #expect(!watches.written([try Self.zone(["r\(number)"])], now: .zero).mustRead)
+            seen += names(watches.read(Self.database, Self.some("s"), generation: wanted.generation, now: .zero)) ?? []
+            guard case .read = watches.done(Self.database, now: .zero) else {
+                Issue.record("what came meanwhile is not read for")
+                return
+            }
+        }
+        #expect(seen == (0..<100).map { "r\($0)" })
+    }
+
+    @Test func `R-847: a loss is told also to those who subscribed before it and are not known yet`() throws {
+        var watches = QueryWatches(waitingBytesMax: 4_000)
+        #expect(watches.written([try Self.zone(["a"])], now: .zero).mustRead)
+        let wanted = watches.takeWanted(1)
+        watches.changed(Self.database)
+        _ = watches.written([try Self.zone(["b"], bytes: 6_000)], now: .zero)
+        let first = watches.read(Self.database, .none, generation: wanted[0].generation, now: .zero)
+        #expect(names(first) == ["a"] && first?.hasLost == true)
+        guard case .read = watches.done(Self.database, now: .zero) else {
+            Issue.record("the loss is forgotten")
+            return
+        }
+        #expect(carryOut(&watches, Self.some("s"))?.hasLost == true)
+    }
+
     @Test func `R-847: what failed is read again with what came meanwhile`() throws {
         var watches = QueryWatches()
         #expect(watches.written([try Self.zone(["a"])], now: .zero).mustRead)
-        #expect(watches.takeWanted(10).count == 1)
-        watches.failed(Self.database)
+        #expect(watches.startsReading() == true)
+        let wanted = watches.takeWanted(10)
+        #expect(wanted.count == 1)
+        watches.changed(Self.database)
         #expect(!watches.written([try Self.zone(["b"])], now: .zero).mustRead)
-        #expect(names(read(&watches, Self.some("s"))) == ["a", "b"])
+        // It is not read by others meanwhile.
+        #expect(watches.takeWanted(10).isEmpty)
+        #expect(watches.startsReading() == false)
+        let again = watches.again(wanted)
+        #expect(again.count == 1 && again[0].generation > wanted[0].generation)
+        let work = watches.read(Self.database, Self.some("s"), generation: again[0].generation, now: .zero)
+        #expect(names(work) == ["a", "b"])
+    }
+
+    @Test func `R-847: one reads for all, and takes what comes meanwhile together`() throws {
+        var watches = QueryWatches()
+        #expect(watches.startsReading() == false)
+        _ = watches.written([try Self.zone(in: DatabaseID(1))], now: .zero)
+        #expect(watches.startsReading() == true)
+        #expect(watches.takeWanted(10).count == 1)
+        for number in 2...5 as ClosedRange<Int64> {
+            _ = watches.written([try Self.zone(in: DatabaseID(number))], now: .zero)
+            #expect(watches.startsReading() == false)
+        }
+        #expect(watches.takeWanted(10).map(\.database) == (2...5).map { DatabaseID($0) })
+        #expect(watches.takeWanted(10).isEmpty)
+        _ = watches.written([try Self.zone(in: DatabaseID(6))], now: .zero)
+        #expect(watches.startsReading() == true)
     }
 
     @Test func `I-7: of too much that waits it is only known that something has changed`() throws {
@@ -139,6 +203,35 @@ import TidemarkFields
         watches.changed(Self.database)
         _ = watches.written([try Self.zone(["d"], bytes: 6_000)], now: .zero)
         #expect(read(&watches, Self.some("s"))?.hasLost == false)
+    }
+
+    @Test func `I-7: what is evaluated is in memory as well`() throws {
+        var watches = QueryWatches(waitingBytesMax: 40_000)
+        let databases = (1...9).map { DatabaseID($0) }
+        for database in databases {
+            _ = watches.written([try Self.zone(in: database)], now: .zero)
+            _ = carryOut(&watches, Self.some("s"))
+        }
+        // A slow store keeps them all.
+        var works: [QueryWatches.QueryWork] = []
+        for database in databases {
+            works += watches.written([try Self.zone(in: database, bytes: 6_000)], now: .zero).work
+        }
+        #expect(works.map(\.database) == Array(databases.prefix(6)))
+        for work in works {
+            guard case .nothing = watches.done(work.database, now: .zero) else {
+                Issue.record("it does not come to rest")
+                return
+            }
+        }
+        // The others are told to look.
+        for database in databases.suffix(3) {
+            let work = carryOut(&watches, Self.some("s"))
+            #expect(work?.database == database && work?.hasLost == true)
+        }
+        // A single one is evaluated, however large.
+        let large = watches.written([try Self.zone(in: databases[0], bytes: 60_000)], now: .zero)
+        #expect(large.work.count == 1)
     }
 
     @Test func `I-7: an index that has no room for another one is read again`() throws {

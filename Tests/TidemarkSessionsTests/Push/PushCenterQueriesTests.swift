@@ -136,6 +136,32 @@ import TidemarkWire
         #expect(other.queryNews == ["once d 1"])
     }
 
+    @Test func `R-246, R-253: a device that was away when a subscription fired once is told when it connects`() throws {
+        let world = SessionWorld(firesQueries: true)
+        let once = TestClient.query("once", [.creation, .once]) { $0.notificationInfo.alertBody = "News" }
+        let (first, other) = try pair(world, [once])
+        other.disconnect()
+        // The one device that is there makes the change, so it is not told.
+        try first.save("a", in: "notes")
+        #expect(first.queryPushes.isEmpty)
+        #expect(try first.subscriptions().isEmpty)
+        let back = try world.enter(device: 2)
+        #expect(back.queryNews == ["once ?"])
+        #expect(back.queryPushes.allSatisfy { $0.isPruned && !$0.hasAlert })
+        back.disconnect()
+        try first.unsubscribe("once")
+        let later = try world.enter(device: 2)
+        #expect(later.queryPushes.isEmpty)
+        later.disconnect()
+        // Saved again it is another one.
+        try first.subscribe(to: once)
+        settle(world, first)
+        let third = try world.enter(device: 2)
+        third.forgetInbox()
+        try first.save("b", in: "notes")
+        #expect(third.queryNews == ["once b 1"])
+    }
+
     @Test func `R-246: of two servers one sends the push`() throws {
         let world = SessionWorld(firesQueries: true)
         let second = world.anotherServer()
@@ -243,6 +269,24 @@ import TidemarkWire
         settle(world, first, other)
         try first.save("a", in: "notes")
         #expect(other.queryPushes.isEmpty)
+    }
+
+    @Test func `R-507: the end of a database subscription is told, also if a public query has its ID`() throws {
+        let world = SessionWorld(firesQueries: true)
+        let (first, other) = try pair(world, [])
+        try first.subscribe("news")
+        try first.subscribe(to: TestClient.query("news"), in: .public)
+        settle(world, first, other)
+        try first.unsubscribe("news")
+        world.scheduler.advance(by: .seconds(1))
+        #expect(other.pushes.map(\.subscriptionID) == ["news"])
+        #expect(other.pushes.map(\.kind) == [.database])
+        // A query takes its place.
+        try first.subscribe("news")
+        settle(world, first, other)
+        try first.subscribe(to: TestClient.query("news"))
+        world.scheduler.advance(by: .seconds(1))
+        #expect(other.pushes.contains { $0.kind == .database && $0.subscriptionID == "news" })
     }
 
     @Test func `R-030: a subscription to a query in a zone ends with the zone`() throws {
