@@ -85,7 +85,8 @@ final class ServerLoop: Sendable {
             serverName: "tidemark/\(Server.version)", limits: configuration.limits, credentialHash: Credential.hash)
         // NB: a server that notes no devices has no name. It answers no questions about them.
         let bus = PostgresNoticeBus(storage, server: configuration.devices?.server ?? "")
-        settings.bus = configuration.sharedBus ?? bus
+        settings.bus = configuration.sharedBus
+        settings.storeBus = bus
         settings.createsContainers = configuration.createsContainers
         settings.requestBudget = budget
         settings.devices = configuration.devices

@@ -24,6 +24,13 @@ extension PushCenter {
         sendQueries()
     }
 
+    /// Query subscriptions of a database have changed: this server and the others read them again. Others that do not hear of it look
+    /// when what they know is old (I-4).
+    func queriesChanged(in database: DatabaseID) {
+        service.forgetQueries(of: database)
+        siblings.postChange(ofQueriesIn: database)
+    }
+
     /// Takes in what another server's changes have fired. That server has decided who may read the record. What a push brings of
     /// the record is not known here.
     func heard(_ notices: [QueryNotice]) async {

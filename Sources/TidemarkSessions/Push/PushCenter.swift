@@ -112,7 +112,7 @@ final class PushCenter: Sendable {
     let service: CloudService
     let scheduler: any Scheduler
     let settings: SessionSettings
-    private let siblings: HubSiblings
+    let siblings: HubSiblings
     let gates: RequestGates
     let state: Mutex<State>
 

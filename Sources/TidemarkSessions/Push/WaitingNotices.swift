@@ -5,8 +5,8 @@ internal import TidemarkFairness
 internal import TidemarkService
 
 /// A notice of something in one database.
-protocol DatabaseNotice: Hashable {
-    associatedtype Subject: Hashable
+protocol DatabaseNotice: Hashable, Sendable {
+    associatedtype Subject: Hashable, Sendable
 
     var database: DatabaseID { get }
     /// What it is about. Of notices of one subject that wait, an equal one behind the last says nothing new.
@@ -26,7 +26,7 @@ typealias WaitingNotices = WaitingLines<ZoneNotice>
 ///
 /// One commit may change 64 zones, and a device may save in thousands. Such a database neither delays the notices of
 /// others nor takes their room.
-struct WaitingLines<Notice: DatabaseNotice> {
+struct WaitingLines<Notice: DatabaseNotice>: Sendable {
     private let countMax: Int
     private var lines = FairLines<DatabaseID, Notice>()
     /// The last notice of each subject in ``lines``, and how many there are of it.

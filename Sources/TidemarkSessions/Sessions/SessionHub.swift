@@ -54,7 +54,8 @@ package final class SessionHub: Sendable {
         lanes = OwnerLanes(scheduler)
         reports = RequestReports(slowTime: settings.slowRequestTime, traces: settings.traces)
         poster = NoticePoster(
-            bus: settings.bus, store: StorageNoticeBus(service), scheduler: scheduler, delay: settings.noticeDelay)
+            bus: settings.bus, store: settings.storeBus ?? StorageNoticeBus(service), scheduler: scheduler,
+            delay: settings.noticeDelay)
         siblings = HubSiblings(poster)
         pushes = PushCenter(
             service: service, scheduler: scheduler, settings: settings, siblings: siblings, gates: gates)
@@ -122,15 +123,14 @@ package final class SessionHub: Sendable {
         var revoked = RevokedAccess()
         var closed: [(AccountID, DeviceID?)] = []
         var limited: Set<AccountID?> = []
+        var lost: [DatabaseID] = []
         var present: [PresenceNotice] = []
         for notice in notices {
             switch notice {
             case .zone(let notice): moved.append(notice)
             case .queryFired(let notice): fired.append(notice)
             case .queriesChanged(let database): service.forgetQueries(of: database)
-            case .queriesLost(let database):
-                pushes.tellOfQueries(in: database)
-                siblings.each { $0.pushes.tellOfQueries(in: database) }
+            case .queriesLost(let database): lost.append(database)
             case .credentialRevoked(let credential): revoked.credentials.insert(credential)
             case .deviceRevoked(let device): revoked.devices.insert(device)
             case .connectionsClosed(let account, let device): closed.append((account, device))
@@ -143,6 +143,10 @@ package final class SessionHub: Sendable {
             }
         }
         if !present.isEmpty { presence.heard(present, by: self) }
+        for database in poster.others(ofLost: lost) {
+            pushes.tellOfQueries(in: database)
+            siblings.each { $0.pushes.tellOfQueries(in: database) }
+        }
         if !limited.isEmpty {
             scheduler.runAtOnce { [self, limited] in await renewLimits(of: limited) }
             siblings.each { [limited] in await $0.renewLimits(of: limited) }

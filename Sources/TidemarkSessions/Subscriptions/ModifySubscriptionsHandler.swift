@@ -35,7 +35,7 @@ extension RequestRouter {
         ).orRefusal()
         // Whoever writes in the database from now on finds those that are new, and not those that are gone.
         if scope != .shared, !request.deletes.isEmpty || request.saves.contains(where: { $0.kind == .query }) {
-            await service.queriesChanged(in: viewpoint.database)
+            pushes.queriesChanged(in: viewpoint.database)
         }
         // This server learns of the subscriptions before the client is answered: after the answer, the client misses no
         // push.
