@@ -225,6 +225,11 @@ final class ServerLoop: Sendable {
         await loop.run { [self] in await service.stop() }.value
     }
 
+    /// Tells other servers what the last changes of all loops were. For the first loop, which speaks for all.
+    func postRest() async {
+        await loop.run { [self] in await hub.postRest() }.value
+    }
+
     /// Disconnects from the database and ends the thread.
     func stop() async {
         await loop.run { [self] in

@@ -118,6 +118,11 @@ extension CloudService {
     package func forgetQueries(of database: DatabaseID) {
         sharedWrites.queryWatches.withLock { $0.changed(database) }
     }
+
+    /// Other servers may have said so, and nobody has heard it.
+    package func forgetAllQueries() {
+        sharedWrites.queryWatches.withLock { $0.changedAll() }
+    }
 }
 
 extension KnownSchema {

@@ -168,9 +168,13 @@ package final class SessionHub: Sendable {
         scheduler.run { [self] in await pushes.heard(others) }
     }
 
+    /// Tells other servers all that they have not been told yet, whatever the pace. For a server that stops, after its last change.
+    package func postRest() async { await poster.flush() }
+
     /// Notices may have been lost (the listener was disconnected): compares everything with the store now.
     package func noticesMissed() {
         poster.forgetEchoes()
+        service.forgetAllQueries()
         scheduler.run { [self] in await lookAtEverything() }
         siblings.each { await $0.lookAtEverything() }
     }

@@ -186,6 +186,23 @@ import TidemarkWire
         #expect(other.queryNews == ["q b 1"])
     }
 
+    @Test func `I-4: a server that has missed notices knows at once which subscriptions there are now`() throws {
+        let world = SessionWorld(firesQueries: true)
+        let second = world.anotherServer()
+        let (first, other) = try pair(world, [], second: second)
+        // This server knows that there is none.
+        try first.save("a", in: "notes")
+        world.database.stopListening(world.server.listener)
+        try other.subscribe(to: TestClient.query("q"))
+        world.scheduler.advance(by: .seconds(1))
+        world.server.hub.noticesMissed()
+        world.scheduler.advance(by: .seconds(1))
+        other.forgetInbox()
+        try first.save("b", in: "notes")
+        world.scheduler.advance(by: .seconds(1))
+        #expect(other.queryNews == ["q b 1"])
+    }
+
     @Test func `R-253, R-939: whoever connects is told once for each subscription that records may have changed`()
         throws
     {
