@@ -163,9 +163,9 @@ package final class SessionHub: Sendable {
         let others = poster.others(fired)
         guard !others.isEmpty else { return }
         siblings.each(where: { hub in others.contains { hub.pushes.isHere($0.subscriber.user) } }) { hub in
-            await hub.pushes.heard(others)
+            hub.pushes.heard(others)
         }
-        scheduler.run { [self] in await pushes.heard(others) }
+        pushes.heard(others)
     }
 
     /// Tells other servers all that they have not been told yet, whatever the pace. For a server that stops, after its last change.
