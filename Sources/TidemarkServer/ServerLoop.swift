@@ -141,7 +141,7 @@ final class ServerLoop: Sendable {
         }.value
         // The database's is listened to in any case: operators' commands speak there.
         first.sharedBus.withLock { $0 = configuration.sharedBus }
-        configuration.sharedBus?.start(onNotices: { hub.heard($0) }, onGap: { hub.noticesMissed() })
+        configuration.sharedBus?.start(onNotices: { hub.heard($0) }, onGap: { hub.zoneNoticesMissed() })
         if case .failure(let error) = listening {
             throw ServerError(.databaseUnreachable, detail: error.debugDescription, underlying: error)
         }
@@ -211,12 +211,13 @@ final class ServerLoop: Sendable {
     /// Lets sessions answer requests under way, then closes them.
     func stopSessions(patience: Duration, spread: Duration) async {
         await loop.run { [self] in
-            health.stop()
             janitor.stop()
+            await hub.stop(patience: patience, spread: spread)
+            // Until then connections go on as before, and whoever asks for `/healthz` hears how the store is.
+            health.stop()
             freedMemory.withLock { $0 }?.stop()
             tablesWatch.withLock { $0 }?.stop()
             olderServersWatch.withLock { $0 }?.stop()
-            await hub.stop(patience: patience, spread: spread)
         }.value
     }
 

@@ -18,7 +18,8 @@ package final class SessionHub: Sendable {
         var lastNumber: UInt64 = 0
         var accounts = AccountSessions()
         var presence: PresenceHall
-        var isStopped = false
+        /// Whether no connection is taken any more. Those that there are go on until their turn comes.
+        var isClosing = false
         var hasTimers = false
         var onEmpty: [CheckedContinuation<Void, Never>] = []
     }
@@ -87,18 +88,18 @@ package final class SessionHub: Sendable {
     /// A session for a new connection. The caller passes it what arrives, and tells it when the connection has ended
     /// (``Session/closed()``).
     package func makeSession(peer: any SessionPeer) -> Session {
-        let (session, isStopped, isFirst) = state.withLock { state in
+        let (session, isClosing, isFirst) = state.withLock { state in
             state.lastNumber += 1
             let session = Session(number: state.lastNumber, hub: self, peer: peer)
-            if !state.isStopped {
+            if !state.isClosing {
                 state.sessions[session.number] = session
                 SessionMetrics.shared.sessions.add(1, .newcomer)
             }
             defer { state.hasTimers = true }
-            return (session, state.isStopped, !state.hasTimers)
+            return (session, state.isClosing, !state.hasTimers)
         }
         session.start()
-        if isStopped { session.end(.goingAway) } else if isFirst { startTimers() }
+        if isClosing { session.end(.goingAway) } else if isFirst { startTimers() }
         return session
     }
 
@@ -179,10 +180,21 @@ package final class SessionHub: Sendable {
         siblings.each { await $0.lookAtEverything() }
     }
 
-    private func lookAtEverything() async {
+    /// Notices of zones may have been lost, and no others: they go by a bus of their own.
+    package func zoneNoticesMissed() {
+        poster.forgetZoneEchoes()
+        scheduler.run { [self] in await lookAtZones() }
+        siblings.each { await $0.lookAtZones() }
+    }
+
+    private func lookAtZones() async {
         await pushes.sweep()
-        pushes.tellOfPublicQueries()
         await presence.sweep(by: self, atOnce: true)
+    }
+
+    private func lookAtEverything() async {
+        pushes.tellOfPublicQueries()
+        await lookAtZones()
         await checkCredentials()
         await checkClosings()
         await renewLimits(of: [nil])
@@ -284,7 +296,7 @@ package final class SessionHub: Sendable {
     ///     session goes on as before. Zero: all at once.
     package func stop(patience: Duration, spread: Duration = .zero) async {
         let numbers = state.withLock { state in
-            state.isStopped = true
+            state.isClosing = true
             return state.sessions.keys.sorted()
         }
         let why: SessionClose = spread > .zero ? .restarting : .goingAway
@@ -391,7 +403,7 @@ package final class SessionHub: Sendable {
 
     private func every(_ interval: Duration, _ work: @escaping @Sendable (SessionHub) async -> Void) {
         _ = scheduler.schedule(after: interval) { [weak self] in
-            guard let self, !state.withLock({ $0.isStopped }) else { return }
+            guard let self, !state.withLock({ $0.isClosing && $0.sessions.isEmpty }) else { return }
             scheduler.run { [self] in
                 await work(self)
                 every(interval, work)

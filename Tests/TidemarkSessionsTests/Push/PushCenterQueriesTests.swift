@@ -203,6 +203,20 @@ import TidemarkWire
         #expect(other.queryNews == ["q b 1"])
     }
 
+    @Test func `R-874, I-4: a gap of the bus of zones makes nobody fetch what queries find`() throws {
+        let world = SessionWorld(firesQueries: true)
+        let client = try world.enter(device: 1)
+        try client.modify([try TestClient.note("first")], in: "_defaultZone", .public)
+        try client.subscribe(to: TestClient.query("q"), in: .public)
+        settle(world, client)
+        for _ in 0..<10 { world.server.hub.zoneNoticesMissed() }
+        world.scheduler.advance(by: .seconds(1))
+        #expect(client.queryNews.isEmpty)
+        for _ in 0..<10 { world.server.hub.noticesMissed() }
+        world.scheduler.advance(by: .milliseconds(10))
+        #expect(client.queryNews == ["q ?"])
+    }
+
     private func notice(_ id: String, _ record: String, _ reason: QueryReason, of user: UserID) -> ServerNotice {
         .queryFired(
             QueryNotice(
@@ -211,13 +225,16 @@ import TidemarkWire
                 record: QueryNotification.Record(name: record, zoneName: "notes"), maker: .nobody))
     }
 
-    @Test func `R-249, R-723: a subscription that is not known yet delays its user alone, and keeps its order`() throws {
+    @Test func `R-249, R-723: a subscription that is not known yet delays its user alone, and keeps its order`() throws
+    {
         let world = SessionWorld(firesQueries: true)
         let (alice, bob) = (try world.enter("alice", device: 1), try world.enter("bob", device: 2))
         try bob.subscribe(to: TestClient.query("q"))
         settle(world, alice, bob)
         let users = try ["alice", "bob"].map { name in
-            guard case .success(let identity?) = try world.identity(of: name) else { throw SessionWorld.Unexpected(nil) }
+            guard case .success(let identity?) = try world.identity(of: name) else {
+                throw SessionWorld.Unexpected(nil)
+            }
             return identity.user
         }
         world.server.faults.always(.callSent, .delay(.seconds(5)))
