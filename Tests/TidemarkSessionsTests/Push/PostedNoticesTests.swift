@@ -19,7 +19,8 @@ import TidemarkService
             maker: DeviceID(high: 0, low: 1))
     }
 
-    @Test func `I-4: of a post that failed others are told that subscriptions may have fired, and which have changed`() {
+    @Test func `I-4: of a post that failed others are told that subscriptions may have fired, and which have changed`()
+    {
         var posted = PostedNotices(returnsOwn: true)
         posted.add(Self.zone("a"))
         for (record, database) in [("a", 7), ("b", 7), ("c", 8)] as [(String, Int64)] {
