@@ -192,6 +192,7 @@ package final class Server: Sendable {
             group.addTask { [operators] in await operators?.stop() }
         }
         for part in parts { await part.stopWriting() }
+        await parts.first?.postRest()
         await transport.stop(.goingAway, reason: "server stops")
         await healthTransport?.stop()
         await admin?.stop()

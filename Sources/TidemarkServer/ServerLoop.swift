@@ -85,7 +85,7 @@ final class ServerLoop: Sendable {
             serverName: "tidemark/\(Server.version)", limits: configuration.limits, credentialHash: Credential.hash)
         // NB: a server that notes no devices has no name. It answers no questions about them.
         let bus = PostgresNoticeBus(storage, server: configuration.devices?.server ?? "")
-        settings.bus = configuration.sharedBus ?? bus
+        settings.bus = configuration.sharedBus
         settings.storeBus = bus
         settings.createsContainers = configuration.createsContainers
         settings.requestBudget = budget
@@ -141,7 +141,7 @@ final class ServerLoop: Sendable {
         }.value
         // The database's is listened to in any case: operators' commands speak there.
         first.sharedBus.withLock { $0 = configuration.sharedBus }
-        configuration.sharedBus?.start(onNotices: { hub.heard($0) }, onGap: { hub.noticesMissed() })
+        configuration.sharedBus?.start(onNotices: { hub.heard($0) }, onGap: { hub.zoneNoticesMissed() })
         if case .failure(let error) = listening {
             throw ServerError(.databaseUnreachable, detail: error.debugDescription, underlying: error)
         }
@@ -211,18 +211,24 @@ final class ServerLoop: Sendable {
     /// Lets sessions answer requests under way, then closes them.
     func stopSessions(patience: Duration, spread: Duration) async {
         await loop.run { [self] in
-            health.stop()
             janitor.stop()
+            await hub.stop(patience: patience, spread: spread)
+            // Until then connections go on as before, and whoever asks for `/healthz` hears how the store is.
+            health.stop()
             freedMemory.withLock { $0 }?.stop()
             tablesWatch.withLock { $0 }?.stop()
             olderServersWatch.withLock { $0 }?.stop()
-            await hub.stop(patience: patience, spread: spread)
         }.value
     }
 
     /// Ends writing, once no loop has sessions any more: any loop may write what they wait for.
     func stopWriting() async {
         await loop.run { [self] in await service.stop() }.value
+    }
+
+    /// Tells other servers what the last changes of all loops were. For the first loop, which speaks for all.
+    func postRest() async {
+        await loop.run { [self] in await hub.postRest() }.value
     }
 
     /// Disconnects from the database and ends the thread.

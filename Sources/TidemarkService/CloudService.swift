@@ -81,9 +81,14 @@ package final class CloudService: Sendable {
             mayRead: { await feedReader.mayRead($0, of: $1) })
     }
 
-    /// Refuses further requests that change data. Returns when those under way have ended.
+    /// How long a server that stops goes on to find the subscriptions that its last changes have fired. Nobody else does it.
+    private static let evaluationPatience = Duration.seconds(2)
+
+    /// Refuses further requests that change data. Returns when those under way have ended, and their pushes and notices are on
+    /// their way.
     package func stop() async {
         await writeCoordinator.stop()
         await zonesWriter.stop()
+        await queries?.finish(within: Self.evaluationPatience)
     }
 }

@@ -13,6 +13,8 @@ final class NATSConnection: @unchecked Sendable {
     enum Event {
         /// What the server was greeted with holds from now on.
         case opened
+        /// It has answered some seconds later as well.
+        case alive
         case heard(subject: String, payload: [UInt8])
         case passedOver
         case denied(String)
@@ -54,6 +56,8 @@ final class NATSConnection: @unchecked Sendable {
     private var sentCount = 0
     private var waitingMax = waitingBytesMax
     private var isOpen = false
+    /// Whether it was asked whether it is still there.
+    private var isAwaited = false
 
     /// - Parameters:
     ///   - context: nil: without TLS. Then only this machine is connected to.
@@ -233,19 +237,28 @@ final class NATSConnection: @unchecked Sendable {
             case .heard(let subject, let payload): onEvent(.heard(subject: subject, payload: payload))
             case .passedOver: onEvent(.passedOver)
             case .denied(let text): onEvent(.denied(text))
-            case .alive: pingLater()
+            case .alive:
+                pingLater()
+                onEvent(.alive)
             case .end(let failure): return end(failure)
             }
         }
     }
 
     private func pingLater() {
+        isAwaited = false
         setTimer(Self.pingInterval) { connection in
             guard connection.send(NATSMachine.ping) else { return connection.end(.silent) }
-            connection.setTimer(Self.answerTime) { $0.end(.silent) }
+            connection.awaitAnswer()
         }
     }
 
+    private func awaitAnswer() {
+        isAwaited = true
+        setTimer(Self.answerTime) { $0.end(.silent) }
+    }
+
+    /// Sets the only timer.
     private func setTimer(_ delay: Duration, _ action: @escaping @Sendable (NATSConnection) -> Void) {
         timer?.cancel()
         timer = loop.schedule(after: delay) { [weak self] in
@@ -297,7 +310,10 @@ extension NATSConnection: EventHandler {
         guard let socket else { return }
         let scratch = loop.receiveScratch
         switch socket.receive(into: scratch) {
-        case .bytes(let count): take(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
+        case .bytes(let count):
+            // The answer may come behind very many messages.
+            if isAwaited { awaitAnswer() }
+            take(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
         case .wouldBlock: break
         case .closed, .failed: end(.lost)
         }

@@ -167,7 +167,6 @@ final class NATSNoticeBus: NoticeBus, @unchecked Sendable {
         switch event {
         case .opened:
             isOpen = true
-            backOff.reset()
             let bytes = later
             later = []
             send(bytes)
@@ -175,9 +174,12 @@ final class NATSNoticeBus: NoticeBus, @unchecked Sendable {
             NoticeBusMetrics.shared.connected.set(1)
             NoticeBusMetrics.shared.gaps.increment()
             onGap?()
+        // NB: not when it has opened. One that opens and closes again and again makes servers look each time.
+        case .alive: backOff.reset()
         case .heard(let subject, let payload): hear(payload, on: subject)
         case .passedOver: NoticeBusMetrics.shared.dropped.increment()
         case .denied(let text):
+            if text.lowercased().contains("publish") { NoticeBusMetrics.shared.dropped.increment() }
             FailureLog.shared.note(
                 .warning, "the notice bus denies a right", cause: "denied",
                 ["error": text, "advice": "allow this user to publish and subscribe to \(settings.prefix).>"],

@@ -47,16 +47,3 @@ package enum BusTopic: Sendable, Hashable {
     /// must be from a server.
     case everyone
 }
-
-extension ServerNotice {
-    package var topic: BusTopic {
-        switch self {
-        case .zone(let notice): .database(notice.database)
-        case .queryFired(let notice): .database(notice.database)
-        case .queriesChanged(let database), .queriesLost(let database): .database(database)
-        case .credentialRevoked, .deviceRevoked, .connectionsClosed, .containerClosed, .limitsChanged, .devicesAsked,
-            .devicesWritten, .presence:
-            .everyone
-        }
-    }
-}

@@ -114,3 +114,14 @@ package struct QueryNotice: Sendable, Hashable {
         self.maker = maker
     }
 }
+
+extension QueryNotice {
+    /// What it is about: notices of one subject are told in their order.
+    package var subject: QueryNoticeSubject { QueryNoticeSubject(subscriber: subscriber, record: record) }
+}
+
+/// A subscription, and a record that fires it. Without a record: all that its query finds.
+package struct QueryNoticeSubject: Sendable, Hashable {
+    package let subscriber: SubscriberKey
+    package let record: QueryNotification.Record?
+}

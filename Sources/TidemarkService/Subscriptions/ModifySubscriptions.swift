@@ -127,17 +127,15 @@ extension CloudService {
     /// Queries that are checked in one turn of the event loop.
     private static var queriesInTurn: Int { 16 }
 
-    /// Query subscriptions of a database have changed: this server and the others read them again. Other servers that do not
-    /// hear of it look within ``QueryWatches/ageMax`` (I-4).
-    package func queriesChanged(in database: DatabaseID) async {
-        forgetQueries(of: database)
-        // A failure is not repaired: the notice is a hint.
-        _ = await post([.queriesChanged(database)])
-    }
-
-    /// Another server says so.
+    /// Query subscriptions of a database have changed, at this server or another: they are read again. A server that does not hear of
+    /// it looks within ``QueryWatches/ageMax`` (I-4).
     package func forgetQueries(of database: DatabaseID) {
         sharedWrites.queryWatches.withLock { $0.changed(database) }
+    }
+
+    /// Other servers may have said so, and nobody has heard it.
+    package func forgetAllQueries() {
+        sharedWrites.queryWatches.withLock { $0.changedAll() }
     }
 }
 

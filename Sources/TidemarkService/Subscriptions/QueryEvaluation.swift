@@ -38,6 +38,7 @@ final class QueryEvaluation: Sendable {
     private static let evaluationMax = Duration.milliseconds(20)
     private static let evaluationPerRecord = Duration.milliseconds(2)
     private static let failurePause = Duration.seconds(1)
+    private static let finishPause = Duration.milliseconds(10)
 
     init(
         storage: any Storage, scheduler: any Scheduler, limits: Limits, shared: SharedWrites, schemas: SchemaCache,
@@ -59,6 +60,15 @@ final class QueryEvaluation: Sendable {
         let (work, mustRead) = shared.queryWatches.withLock { $0.written(zones, now: now) }
         for part in work { scheduler.run { [self] in await carryOut(part) } }
         if mustRead { scheduler.run { [self] in await readWanted() } }
+    }
+
+    /// For a server that stops: returns when all that was written is evaluated, also by other loops. It does not wait for longer than
+    /// it is told, as when the store does not answer.
+    func finish(within patience: Duration) async {
+        let end = scheduler.now + patience
+        while !shared.queryWatches.withLock({ $0.isIdle }), scheduler.now < end {
+            try? await scheduler.sleep(for: Self.finishPause)
+        }
     }
 
     // MARK: Reading

@@ -292,6 +292,16 @@ struct QueryWatches: Sendable {
         entries[database] = entry
     }
 
+    /// The subscriptions of any database may have changed.
+    mutating func changedAll() {
+        generation += 1
+        forgetIdle()
+        for database in entries.keys { entries[database]?.generation = generation }
+    }
+
+    /// Whether nothing is read or evaluated.
+    var isIdle: Bool { !entries.values.contains { $0.isBusy } }
+
     /// A subscription was deleted by its firing.
     mutating func ended(_ key: SubscriberKey, of database: DatabaseID) {
         entries[database]?.ended.insert(key)

@@ -35,7 +35,7 @@ struct DatabaseWatch {
     private var isMovedDue = false
     /// Sessions that are to be told that anything may have changed.
     private var uncertain: Set<UInt64> = []
-    /// Those of them that are told of queries too. The others hear of each record.
+    /// Sessions that are to be told that records of any of their queries may have.
     private var uncertainOfQueries: Set<UInt64> = []
     /// Whether the last sweep that told somebody found that no push of a query can be missing.
     private(set) var wasSureOfQueries = false
@@ -170,7 +170,7 @@ struct DatabaseWatch {
     private mutating func foldMoved() {
         let lives = moved.values.reduce(into: Set<DeviceID>()) { $0.formUnion($1) }
         moved = [:]
-        tell(sessions.filter { lives != [$0.value] }.keys, ofQueries: false)
+        tell(sessions.filter { lives != [$0.value] }.keys, .changes)
     }
 
     /// Takes in how much the mark grew by a commit that was noticed.
@@ -258,18 +258,23 @@ struct DatabaseWatch {
     // MARK: What is due
 
     /// Whether something waits to be told.
-    var isDue: Bool { isMovedDue || !uncertain.isEmpty || !ended.isEmpty }
+    var isDue: Bool { isMovedDue || !uncertain.isEmpty || !uncertainOfQueries.isEmpty || !ended.isEmpty }
 
     /// The zones that changed are to be pushed now.
     mutating func movedIsDue() { isMovedDue = true }
 
     /// These sessions are to be told that anything may have changed.
     ///
-    /// - Parameter ofQueries: whether pushes of query subscriptions may be missing too.
-    mutating func tell(_ numbers: some Sequence<UInt64>, ofQueries: Bool = true) {
+    /// - Parameter what: what they may have missed.
+    mutating func tell(_ numbers: some Sequence<UInt64>, _ what: MissedPushes = .all) {
         let here = numbers.filter { [sessions] in sessions[$0] != nil }
-        uncertain.formUnion(here)
-        if ofQueries { uncertainOfQueries.formUnion(here) }
+        if what != .queries { uncertain.formUnion(here) }
+        if what != .changes { uncertainOfQueries.formUnion(here) }
+    }
+
+    /// Whether the user may have subscriptions to queries of this database. Yes while they are not known.
+    func mayQuery(_ database: DatabaseID) -> Bool {
+        scope == .private && subscriptions?.contains { $0.query?.database == database } ?? true
     }
 
     /// Every session is to get a last push of these subscriptions.
@@ -297,10 +302,12 @@ struct DatabaseWatch {
                 PushGroup(sessions: $0.sessions, zoneNames: $0.zoneNames, subscriptions: others)
             }
         }
-        if !uncertain.isEmpty {
-            let (some, rest) = (uncertainOfQueries.sorted(), uncertain.subtracting(uncertainOfQueries).sorted())
-            groups.append(PushGroup(sessions: some, zoneNames: [], subscriptions: all))
-            groups.append(PushGroup(sessions: rest, zoneNames: [], subscriptions: others))
+        if !uncertain.isEmpty || !uncertainOfQueries.isEmpty {
+            let both = uncertain.intersection(uncertainOfQueries)
+            for (sessions, some) in [
+                (both, all), (uncertain.subtracting(both), others),
+                (uncertainOfQueries.subtracting(both), all.filter { $0.kind == .query }),
+            ] { groups.append(PushGroup(sessions: sessions.sorted(), zoneNames: [], subscriptions: some)) }
         }
         if !ended.isEmpty {
             let numbers = sessions.keys.filter { $0 != endedBy }.sorted()
@@ -369,6 +376,15 @@ struct DatabaseWatch {
         guard !named.isEmpty else { return [] }
         return sessions.filter { named != [$0.value] || !isComplete }.keys.sorted()
     }
+}
+
+/// What sessions may not have been told.
+enum MissedPushes {
+    case all
+    /// All but records that queries find: of these they hear one by one.
+    case changes
+    /// Only those. Engines have nothing to fetch.
+    case queries
 }
 
 /// Sessions that are told of the same zones.

@@ -24,60 +24,91 @@ extension PushCenter {
         sendQueries()
     }
 
-    /// Takes in what another server's changes have fired. That server has decided who may read the record. What a push brings of
-    /// the record is not known here.
-    func heard(_ notices: [QueryNotice]) async {
-        let here = notices.filter { isHere($0.subscriber.user) }
-        guard !here.isEmpty else { return }
-        var known = subscriptions(of: Set(here.map(\.subscriber.user)))
-        let unknown = Set(here.lazy.map(\.subscriber).filter { known[$0] == nil }.map(\.user))
-        if !unknown.isEmpty {
-            // They were saved at another server meanwhile.
-            let databases = state.withLock { state in
-                state.watches.filter { $0.value.scope == .private && unknown.contains($0.value.user) }.keys.sorted()
-            }
-            for database in databases { await renewSubscriptions(of: database, ageMax: .zero) }
-            known.merge(subscriptions(of: unknown)) { $1 }
-        }
-        push(
-            here.map { notice in
-                // One that is not known here may have ended with its push. It is pushed without what the user is shown.
-                let subscription =
-                    known[notice.subscriber]
-                    ?? Subscription(
-                        id: notice.subscriber.key.id, scope: notice.subscriber.key.scope, kind: .query, recordType: nil,
-                        notificationInfo: [])
-                return QueryFiring(
-                    user: notice.subscriber.user, subscription: subscription, reason: notice.reason,
-                    record: notice.record, version: nil, maker: notice.maker)
-            })
+    /// Query subscriptions of a database have changed: this server and the others read them again. Others that do not hear of it look
+    /// when what they know is old (I-4).
+    func queriesChanged(in database: DatabaseID) {
+        service.forgetQueries(of: database)
+        siblings.postChange(ofQueriesIn: database)
     }
 
-    /// What is known of these users' subscriptions to queries.
-    private func subscriptions(of users: Set<UserID>) -> [SubscriberKey: Subscription] {
-        state.withLock { state in
-            Dictionary(
-                state.watches.values.lazy.filter { $0.scope == .private && users.contains($0.user) }.flatMap { watch in
-                    (watch.subscriptions ?? []).lazy.filter { $0.kind == .query }
-                        .map { (SubscriberKey(user: watch.user, key: $0.key), $0) }
-                }, uniquingKeysWith: { first, _ in first })
+    /// Takes in what another server's changes have fired. That server has decided who may read the record. What a push brings of
+    /// the record is not known here.
+    func heard(_ notices: [QueryNotice]) {
+        let readerCount = state.withLock { state in
+            var known: [UserID: [SubscriberKey: Subscription]] = [:]
+            for notice in notices where state.queries.isHere(notice.subscriber.user) {
+                let user = notice.subscriber.user
+                let all = known[user] ?? state.querySubscriptions(of: user)
+                known[user] = all
+                if let subscription = all[notice.subscriber], !state.unknownFirings.isWaiting(user) {
+                    state.queries.add(QueryFiring(notice, subscription))
+                } else {
+                    state.unknownFirings.add(notice)
+                }
+            }
+            var count = 0
+            while state.unknownFirings.addReader() { count += 1 }
+            return count
+        }
+        sendQueries()
+        for _ in 0..<readerCount { scheduler.run { [self] in await readUnknown() } }
+    }
+
+    /// Reads subscriptions that were saved at another server meanwhile.
+    private func readUnknown() async {
+        var isFirst = true
+        while let user = state.withLock({ $0.unknownFirings.takeUser(isFirst: isFirst) }) {
+            isFirst = false
+            if let database = state.withLock({ $0.privateDatabases[user] }) {
+                await renewSubscriptions(of: database, ageMax: .zero)
+            }
+            let lost = state.withLock { state -> DatabaseID? in
+                let known = state.querySubscriptions(of: user)
+                let (ready, hasLost) = state.unknownFirings.areRead(of: user) { known[$0] != nil }
+                for notice in ready { state.queries.add(QueryFiring(notice, known[notice.subscriber])) }
+                return hasLost ? state.privateDatabases[user] : nil
+            }
+            sendQueries()
+            if let lost { tellOfQueries([lost]) }
         }
     }
 
     /// Another server could not say which subscriptions of a database it has fired: all who have some there are told that records
     /// may have changed.
-    func tellOfQueries(in watched: DatabaseID) { tellOfQueries { $0.query?.database == watched } }
+    func tellOfQueries(in watched: DatabaseID) {
+        tellOfQueries(
+            state.withLock { state in
+                // A private database is only of its user's devices.
+                guard let watch = state.watches[watched] else { return state.queryAudience.watchers(of: watched) }
+                return watch.mayQuery(watched) ? [watched] : []
+            })
+    }
 
     /// Notices of other servers may have been lost. The sweep sees changes of private databases alone, so all who have query
     /// subscriptions in the public one are told that records may have changed (I-4).
-    func tellOfPublicQueries() { tellOfQueries { $0.scope == .public } }
+    func tellOfPublicQueries() { tellOfQueries(state.withLock { $0.queryAudience.watchers(of: nil) }) }
 
-    private func tellOfQueries(_ isConcerned: (Subscription) -> Bool) {
-        let concerned = state.withLock { state in
-            state.watches.filter { _, watch in watch.subscriptions?.contains(where: isConcerned) == true }
-                .map { ($0.key, $0.value.sessions.keys.sorted()) }.sorted { $0.0 < $1.0 }
+    /// Users who are told together, and how long it is until the next are.
+    private static let toldTogether = 100
+    private static let tellingPause = Duration.milliseconds(50)
+
+    /// - Parameter databases: private ones of users.
+    private func tellOfQueries(_ databases: [DatabaseID]) {
+        if state.withLock({ $0.queryAudience.add(databases) && !$0.isTellingQueries }) { stepOfTelling() }
+    }
+
+    private func stepOfTelling() {
+        let group = state.withLock { state in
+            let group = state.queryAudience.take(Self.toldTogether)
+            state.isTellingQueries = !group.isEmpty
+            return group.compactMap { database in
+                state.watches[database].map { (database, $0.sessions.keys.sorted()) }
+            }
         }
-        for (database, numbers) in concerned { tell(numbers, of: database) }
+        for (database, numbers) in group { tell(numbers, of: database, .queries) }
+        // Also whoever comes next waits for this pause.
+        guard state.withLock({ $0.isTellingQueries }) else { return }
+        _ = scheduler.schedule(after: Self.tellingPause) { [weak self] in self?.stepOfTelling() }
     }
 
     private func sendQueries() {
@@ -116,5 +147,28 @@ extension PushCenter {
             firing.subscription, reason: firing.reason, of: firing.record, version: firing.version)
         let message = SharedMessage(ServerMessage.push(push))
         for session in others { session.push(message) }
+    }
+}
+
+extension PushCenter.State {
+    /// What is known of a user's subscriptions to queries.
+    fileprivate func querySubscriptions(of user: UserID) -> [SubscriberKey: Subscription] {
+        let all = privateDatabases[user].flatMap { watches[$0]?.subscriptions } ?? []
+        return Dictionary(
+            all.lazy.filter { $0.kind == .query }.map { (SubscriberKey(user: user, key: $0.key), $0) },
+            uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension QueryFiring {
+    /// - Parameter subscription: nil: it is not known here. It may have ended with its push. It is pushed without what the
+    ///   user is shown.
+    fileprivate init(_ notice: QueryNotice, _ subscription: Subscription?) {
+        let (user, key) = (notice.subscriber.user, notice.subscriber.key)
+        self.init(
+            user: user,
+            subscription: subscription
+                ?? Subscription(id: key.id, scope: key.scope, kind: .query, recordType: nil, notificationInfo: []),
+            reason: notice.reason, record: notice.record, version: nil, maker: notice.maker)
     }
 }

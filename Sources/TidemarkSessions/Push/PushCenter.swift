@@ -31,6 +31,12 @@ final class PushCenter: Sendable {
         var reading: Set<DatabaseID> = []
         var lines: PushLines
         var queries = QueryPushes()
+        var unknownFirings = UnknownFirings()
+        var queryAudience = QueryAudience()
+        /// Whether the next group of ``queryAudience`` is scheduled.
+        var isTellingQueries = false
+        /// Of each user with sessions.
+        var privateDatabases: [UserID: DatabaseID] = [:]
         /// Whether the next step of sending pushes of queries is scheduled.
         var isSendingQueries = false
         /// Whether the next step of sending is scheduled.
@@ -65,10 +71,17 @@ final class PushCenter: Sendable {
         /// Takes in a database's subscriptions, and forgets others of its account if these are too many.
         private mutating func take(_ all: [Subscription], of database: DatabaseID, at now: Duration) {
             watches[database]?.knows(all, at: now)
+            noteAudience(of: database)
             guard let watch = watches[database], let known = watch.subscriptions else { return }
             for other in subscriptions.keep(known, of: database, for: watch.account) {
                 watches[other]?.forgetSubscriptions()
+                noteAudience(of: other)
             }
+        }
+
+        private mutating func noteAudience(of database: DatabaseID) {
+            guard let watch = watches[database], watch.scope == .private else { return }
+            queryAudience.knows(watch.subscriptions, of: database)
         }
 
         /// Moves what a database's watch has gathered into its line. If there is no room, the watch goes on gathering.
@@ -112,7 +125,7 @@ final class PushCenter: Sendable {
     let service: CloudService
     let scheduler: any Scheduler
     let settings: SessionSettings
-    private let siblings: HubSiblings
+    let siblings: HubSiblings
     let gates: RequestGates
     let state: Mutex<State>
 
@@ -148,6 +161,8 @@ final class PushCenter: Sendable {
                 database,
                 default: DatabaseWatch(user: identity.user, account: identity.account, twin: shared, since: moment)
             ].join(session.number, member.life, tellsDefaultZone: identity.feedsEverywhere)
+            state.privateDatabases[identity.user] = database
+            state.queryAudience.knows(state.watches[database]?.subscriptions, of: database)
             state.watches[
                 shared,
                 default: DatabaseWatch(
@@ -207,6 +222,10 @@ final class PushCenter: Sendable {
             for database in [identity.privateDatabase, identity.sharedDatabase] {
                 state.watches[database]?.leave(session.number)
                 guard state.watches[database]?.isEmpty == true else { continue }
+                if database == identity.privateDatabase {
+                    state.privateDatabases[identity.user] = nil
+                    state.queryAudience.leave(database)
+                }
                 state.dropList(of: database)
                 state.watches[database] = nil
                 state.listReads.forget(database)
@@ -423,7 +442,7 @@ final class PushCenter: Sendable {
                     state.looksForOtherList(of: database, at: mark.value)
                 }
                 let (numbers, isSure) = await sessionsToTell(of: database, at: mark.value)
-                tell(numbers, of: database, ofQueries: !isSure)
+                tell(numbers, of: database, isSure ? .changes : .all)
             }
         }
         state.withLock { state in
@@ -519,10 +538,10 @@ final class PushCenter: Sendable {
     ///
     /// - Parameters:
     ///   - atOnce: whether it does not wait for the next step. Only for few sessions.
-    ///   - ofQueries: whether pushes of query subscriptions may be missing too.
-    func tell(_ numbers: [UInt64], of database: DatabaseID, atOnce: Bool = false, ofQueries: Bool = true) {
+    ///   - what: what they may have missed.
+    func tell(_ numbers: [UInt64], of database: DatabaseID, _ what: MissedPushes = .all, atOnce: Bool = false) {
         let isFirst = state.withLock { state in
-            state.watches[database]?.tell(numbers, ofQueries: ofQueries)
+            state.watches[database]?.tell(numbers, what)
             return state.lineUp(database)
         }
         send(isFirst && atOnce ? [database] : [])

@@ -5,11 +5,19 @@ internal import TidemarkFairness
 internal import TidemarkService
 
 /// A notice of something in one database.
-protocol DatabaseNotice: Hashable {
+protocol DatabaseNotice: Hashable, Sendable {
+    associatedtype Subject: Hashable, Sendable
+
     var database: DatabaseID { get }
+    /// What it is about. Of notices of one subject that wait, an equal one behind the last says nothing new.
+    var subject: Subject { get }
 }
 
-extension ZoneNotice: DatabaseNotice {}
+extension ZoneNotice: DatabaseNotice {
+    /// Nobody asks in which order zones have changed.
+    var subject: ZoneNotice { self }
+}
+
 extension QueryNotice: DatabaseNotice {}
 
 typealias WaitingNotices = WaitingLines<ZoneNotice>
@@ -18,11 +26,12 @@ typealias WaitingNotices = WaitingLines<ZoneNotice>
 ///
 /// One commit may change 64 zones, and a device may save in thousands. Such a database neither delays the notices of
 /// others nor takes their room.
-struct WaitingLines<Notice: DatabaseNotice> {
+struct WaitingLines<Notice: DatabaseNotice>: Sendable {
     private let countMax: Int
     private var lines = FairLines<DatabaseID, Notice>()
-    /// All notices of ``lines``: each is posted once.
-    private var waiting: Set<Notice> = []
+    /// The last notice of each subject in ``lines``, and how many there are of it.
+    private var subjects: [Notice.Subject: (last: Notice, count: Int)] = [:]
+    private(set) var count = 0
 
     /// - Parameter countMax: of all databases together. One may have a quarter, and never more than is still free. So those
     ///   that have most have equal parts, and there is always room for another.
@@ -30,29 +39,35 @@ struct WaitingLines<Notice: DatabaseNotice> {
         self.countMax = countMax
     }
 
-    var count: Int { waiting.count }
+    var isEmpty: Bool { count == 0 }
 
     /// Adds a notice behind those of its database. It is dropped if there is no room for it.
     ///
     /// - Returns: whether it waits.
     @discardableResult
     mutating func add(_ notice: Notice) -> Bool {
-        let database = notice.database
-        let roomOfDatabase = min(countMax / 4, countMax - waiting.count)
-        if waiting.contains(notice) { return true }
-        guard lines.count(of: database) < roomOfDatabase else { return false }
-        waiting.insert(notice)
+        let (database, subject) = (notice.database, notice.subject)
+        let before = subjects[subject]
+        if before?.last == notice { return true }
+        guard lines.count(of: database) < min(countMax / 4, countMax - count) else { return false }
+        subjects[subject] = (notice, (before?.count ?? 0) + 1)
         lines.append(notice, of: database)
+        count += 1
         return true
     }
 
-    /// Removes and returns so many notices at the most. Databases take turns, notice by notice.
-    mutating func take(_ count: Int) -> [Notice] {
+    /// Removes and returns so many notices at the most. Databases take turns, notice by notice. Those of one database keep their
+    /// order.
+    mutating func take(_ countMax: Int) -> [Notice] {
         var taken: [Notice] = []
-        while taken.count < count, let notice = lines.popFirst() {
+        while taken.count < countMax, let notice = lines.popFirst() {
             taken.append(notice)
-            waiting.remove(notice)
+            let subject = notice.subject
+            if let known = subjects[subject] {
+                subjects[subject] = known.count > 1 ? (known.last, known.count - 1) : nil
+            }
         }
+        count -= taken.count
         return taken
     }
 }

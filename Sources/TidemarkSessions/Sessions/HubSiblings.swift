@@ -36,6 +36,11 @@ final class HubSiblings: Sendable {
         state.withLock { $0.speaker }.post(notices, queries)
     }
 
+    /// Tells other servers that the query subscriptions of a database have changed.
+    func postChange(ofQueriesIn database: DatabaseID) {
+        state.withLock { $0.speaker }.postChange(ofQueriesIn: database)
+    }
+
     /// Runs work at the hubs that are concerned, each on its scheduler. Whether a hub is concerned is asked here and
     /// now.
     func each(

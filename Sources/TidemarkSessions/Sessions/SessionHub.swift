@@ -18,7 +18,8 @@ package final class SessionHub: Sendable {
         var lastNumber: UInt64 = 0
         var accounts = AccountSessions()
         var presence: PresenceHall
-        var isStopped = false
+        /// Whether no connection is taken any more. Those that there are go on until their turn comes.
+        var isClosing = false
         var hasTimers = false
         var onEmpty: [CheckedContinuation<Void, Never>] = []
     }
@@ -56,7 +57,7 @@ package final class SessionHub: Sendable {
         lanes = OwnerLanes(scheduler)
         reports = RequestReports(slowTime: settings.slowRequestTime, traces: settings.traces)
         poster = NoticePoster(
-            bus: settings.bus, store: StorageNoticeBus(service), scheduler: scheduler, delay: settings.noticeDelay)
+            bus: settings.bus, store: storeBus, scheduler: scheduler, delay: settings.noticeDelay)
         siblings = HubSiblings(poster)
         pushes = PushCenter(
             service: service, scheduler: scheduler, settings: settings, siblings: siblings, gates: gates)
@@ -88,18 +89,18 @@ package final class SessionHub: Sendable {
     /// A session for a new connection. The caller passes it what arrives, and tells it when the connection has ended
     /// (``Session/closed()``).
     package func makeSession(peer: any SessionPeer) -> Session {
-        let (session, isStopped, isFirst) = state.withLock { state in
+        let (session, isClosing, isFirst) = state.withLock { state in
             state.lastNumber += 1
             let session = Session(number: state.lastNumber, hub: self, peer: peer)
-            if !state.isStopped {
+            if !state.isClosing {
                 state.sessions[session.number] = session
                 SessionMetrics.shared.sessions.add(1, .newcomer)
             }
             defer { state.hasTimers = true }
-            return (session, state.isStopped, !state.hasTimers)
+            return (session, state.isClosing, !state.hasTimers)
         }
         session.start()
-        if isStopped { session.end(.goingAway) } else if isFirst { startTimers() }
+        if isClosing { session.end(.goingAway) } else if isFirst { startTimers() }
         return session
     }
 
@@ -124,15 +125,14 @@ package final class SessionHub: Sendable {
         var revoked = RevokedAccess()
         var closed: [(AccountID, DeviceID?)] = []
         var limited: Set<AccountID?> = []
+        var lost: [DatabaseID] = []
         var present: [PresenceNotice] = []
         for notice in notices {
             switch notice {
             case .zone(let notice): moved.append(notice)
             case .queryFired(let notice): fired.append(notice)
             case .queriesChanged(let database): service.forgetQueries(of: database)
-            case .queriesLost(let database):
-                pushes.tellOfQueries(in: database)
-                siblings.each { $0.pushes.tellOfQueries(in: database) }
+            case .queriesLost(let database): lost.append(database)
             case .credentialRevoked(let credential): revoked.credentials.insert(credential)
             case .deviceRevoked(let device): revoked.devices.insert(device)
             case .connectionsClosed(let account, let device): closed.append((account, device))
@@ -145,6 +145,10 @@ package final class SessionHub: Sendable {
             }
         }
         if !present.isEmpty { presence.heard(present, by: self) }
+        for database in poster.others(ofLost: lost) {
+            pushes.tellOfQueries(in: database)
+            siblings.each { $0.pushes.tellOfQueries(in: database) }
+        }
         if !limited.isEmpty {
             scheduler.runAtOnce { [self, limited] in await renewLimits(of: limited) }
             siblings.each { [limited] in await $0.renewLimits(of: limited) }
@@ -161,23 +165,38 @@ package final class SessionHub: Sendable {
         let others = poster.others(fired)
         guard !others.isEmpty else { return }
         siblings.each(where: { hub in others.contains { hub.pushes.isHere($0.subscriber.user) } }) { hub in
-            await hub.pushes.heard(others)
+            hub.pushes.heard(others)
         }
-        scheduler.run { [self] in await pushes.heard(others) }
+        pushes.heard(others)
     }
+
+    /// Tells other servers all that they have not been told yet, whatever the pace. For a server that stops, after its last change.
+    package func postRest() async { await poster.flush() }
 
     /// Notices may have been lost (the listener was disconnected): compares everything with the store now.
     package func noticesMissed() {
         poster.forgetEchoes()
         presence.noticesMissed()
+        service.forgetAllQueries()
         scheduler.run { [self] in await lookAtEverything() }
         siblings.each { await $0.lookAtEverything() }
     }
 
-    private func lookAtEverything() async {
+    /// Notices of zones may have been lost, and no others: they go by a bus of their own.
+    package func zoneNoticesMissed() {
+        poster.forgetZoneEchoes()
+        scheduler.run { [self] in await lookAtZones() }
+        siblings.each { await $0.lookAtZones() }
+    }
+
+    private func lookAtZones() async {
         await pushes.sweep()
-        pushes.tellOfPublicQueries()
         await presence.sweep(by: self, atOnce: true)
+    }
+
+    private func lookAtEverything() async {
+        pushes.tellOfPublicQueries()
+        await lookAtZones()
         await checkCredentials()
         await checkClosings()
         await renewLimits(of: [nil])
@@ -279,7 +298,7 @@ package final class SessionHub: Sendable {
     ///     session goes on as before. Zero: all at once.
     package func stop(patience: Duration, spread: Duration = .zero) async {
         let numbers = state.withLock { state in
-            state.isStopped = true
+            state.isClosing = true
             return state.sessions.keys.sorted()
         }
         let why: SessionClose = spread > .zero ? .restarting : .goingAway
@@ -386,7 +405,7 @@ package final class SessionHub: Sendable {
 
     private func every(_ interval: Duration, _ work: @escaping @Sendable (SessionHub) async -> Void) {
         _ = scheduler.schedule(after: interval) { [weak self] in
-            guard let self, !state.withLock({ $0.isStopped }) else { return }
+            guard let self, !state.withLock({ $0.isClosing && $0.sessions.isEmpty }) else { return }
             scheduler.run { [self] in
                 await work(self)
                 every(interval, work)

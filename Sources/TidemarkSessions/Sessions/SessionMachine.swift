@@ -107,7 +107,8 @@ struct SessionMachine {
         case .open:
             return receivedWhileOpen(message, room, rateRefusal)
         case .ending:
-            guard message.id != 0 else { return [] }
+            // Who is sent to another server sends it again there, and does not wait as after an answer.
+            guard message.id != 0, stopReason != .restarting else { return [] }
             return [.refuse(message.id, Refusal(.storeUnavailable, "The server stops: connect again."))]
         case .closed:
             return []
@@ -160,7 +161,8 @@ struct SessionMachine {
         case .awaitingHello, .authenticating: return end(why)
         case .open:
             phase = .ending
-            let refused = waiting.map { Action.refuse($0.id, Refusal(.storeUnavailable)) }
+            let refused =
+                why == .restarting ? [] : waiting.map { Action.refuse($0.id, Refusal(.storeUnavailable)) }
             for message in waiting { forget(message.id) }
             waiting.removeAll()
             return refused + (underWay.isEmpty ? end(why) : [])

@@ -109,9 +109,10 @@ package struct SessionSettings: Sendable {
     /// How long a device may leave a push unacknowledged before it is reminded. It is checked twice in that
     /// time.
     package var pushPatience: Duration = .seconds(10)
-    /// How this server tells others of changed zones. Nil: by the store (``StorageNoticeBus``).
+    /// How this server tells others of changed zones, if it is not by the store.
     package var bus: (any NoticeBus)?
-    /// How this server tells others who is present, which no other bus may carry. Nil: by the store too.
+    /// How the store tells other servers, also who is present, which no other bus may carry. Nil: it does it by itself
+    /// (``StorageNoticeBus``).
     package var storeBus: (any NoticeBus)?
     /// How long notices to other servers are gathered before they are posted together.
     package var noticeDelay: Duration = .milliseconds(2)

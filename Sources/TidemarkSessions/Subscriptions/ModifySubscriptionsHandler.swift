@@ -34,7 +34,7 @@ extension RequestRouter {
             in: identity.container, askedBy: context.session.asker
         ).orRefusal()
         // Whoever writes in the database from now on finds those that are new, and not those that are gone.
-        if scope != .shared, outcome.mayChangeQueries { await service.queriesChanged(in: viewpoint.database) }
+        if scope != .shared, outcome.mayChangeQueries { pushes.queriesChanged(in: viewpoint.database) }
         // This server learns of the subscriptions before the client is answered: after the answer, the client misses no
         // push.
         await pushes.subscriptionsChanged(in: scope, of: identity, by: context.session)

@@ -24,18 +24,35 @@ package enum NoticePayload {
     /// PostgreSQL accepts less than 8,000 bytes in a notification.
     private static let bytesMax = 7_900
 
-    /// The fewest payloads that hold all notices, each once.
+    /// Payloads that hold all notices in their order, each once. Of a record that fires a subscription more than once, each firing is
+    /// told: the last one says whether the record is there.
     package static func encode(_ notices: [ServerNotice]) -> [String] {
         var payloads: [String] = []
         var current = ""
-        for line in Set(notices.map(line)).sorted() {
+        var told: Set<ServerNotice> = []
+        var last: [QueryNoticeSubject: QueryNotice] = [:]
+        for notice in notices {
+            if case .queryFired(let query) = notice {
+                guard last.updateValue(query, forKey: query.subject) != query else { continue }
+            } else {
+                guard told.insert(notice).inserted else { continue }
+            }
+            let line = line(notice)
             if current.utf8.count + line.utf8.count > bytesMax {
-                payloads.append(current)
+                append(current, to: &payloads)
                 current = ""
             }
             current += line
         }
-        return current.isEmpty ? payloads : payloads + [current]
+        if !current.isEmpty { append(current, to: &payloads) }
+        return payloads
+    }
+
+    /// NB: of equal payloads of one transaction PostgreSQL sends the first alone. Empty lines are passed over, and tell them apart.
+    private static func append(_ payload: String, to payloads: inout [String]) {
+        var payload = payload
+        while payloads.contains(payload) { payload = "\n" + payload }
+        payloads.append(payload)
     }
 
     private static func line(_ notice: ServerNotice) -> String {

@@ -46,7 +46,7 @@ import TidemarkTestSupport
             saves: [subscription], deletes: [], scope: subscription.scope, of: user
         ).get()
         #expect(saved.saves == [.success(subscription)])
-        await server.queriesChanged(in: subscription.query?.database ?? DatabaseID(0))
+        server.forgetQueries(of: subscription.query?.database ?? DatabaseID(0))
     }
 
     private func identity(of name: String, in fixture: ServiceFixture, at server: CloudService) async throws -> Identity

@@ -25,6 +25,23 @@ import TidemarkDomain
         #expect(watch.subscriptions == [] && !watch.wantsPushes)
     }
 
+    @Test func `R-253: who has missed pushes of queries alone is told of these alone, and of both together`() {
+        let query = Subscription(id: "q", scope: .private, kind: .query, recordType: "Note", notificationInfo: [])
+        var watch = DatabaseWatch(user: UserID(1), account: AccountID(1), since: .zero)
+        for number in UInt64(1)...4 { watch.join(number, DeviceID(high: 0, low: number)) }
+        watch.tell([1, 2], .queries)
+        // What is due waits until the subscriptions are known.
+        let early = watch.takeDue()
+        #expect(watch.isDue && early.isEmpty)
+        watch.knows([Self.all, query], at: .seconds(1))
+        watch.tell([2, 3], .changes)
+        watch.tell([4, 9])
+        let due = watch.takeDue().map { ($0.sessions, $0.subscriptions.map(\.id)) }
+        #expect(due.map(\.0) == [[2, 4], [3], [1]])
+        #expect(due.map(\.1) == [["all", "q"], ["all"], ["q"]])
+        #expect(!watch.isDue)
+    }
+
     @Test func `I-7: of many lives that write no more is kept than that there are several`() {
         var watch = DatabaseWatch(user: UserID(1), account: AccountID(1), since: .zero)
         let lives = (1...1_000).map { DeviceID(high: 0, low: $0) }

@@ -212,6 +212,98 @@ import TidemarkWire
         #expect(other.queryNews == ["q b 1"])
     }
 
+    @Test func `I-4: a server that has missed notices knows at once which subscriptions there are now`() throws {
+        let world = SessionWorld(firesQueries: true)
+        let second = world.anotherServer()
+        let (first, other) = try pair(world, [], second: second)
+        // This server knows that there is none.
+        try first.save("a", in: "notes")
+        world.database.stopListening(world.server.listener)
+        try other.subscribe(to: TestClient.query("q"))
+        world.scheduler.advance(by: .seconds(1))
+        world.server.hub.noticesMissed()
+        world.scheduler.advance(by: .seconds(1))
+        other.forgetInbox()
+        try first.save("b", in: "notes")
+        world.scheduler.advance(by: .seconds(1))
+        #expect(other.queryNews == ["q b 1"])
+    }
+
+    @Test func `R-874, I-4: a gap of the bus of zones makes nobody fetch what queries find`() throws {
+        let world = SessionWorld(firesQueries: true)
+        let client = try world.enter(device: 1)
+        try client.modify([try TestClient.note("first")], in: "_defaultZone", .public)
+        try client.subscribe(to: TestClient.query("q"), in: .public)
+        settle(world, client)
+        for _ in 0..<10 { world.server.hub.zoneNoticesMissed() }
+        world.scheduler.advance(by: .seconds(1))
+        #expect(client.queryNews.isEmpty)
+        for _ in 0..<10 { world.server.hub.noticesMissed() }
+        world.scheduler.advance(by: .milliseconds(10))
+        #expect(client.queryNews == ["q ?"])
+    }
+
+    private func notice(_ id: String, _ record: String, _ reason: QueryReason, of user: UserID) -> ServerNotice {
+        .queryFired(
+            QueryNotice(
+                database: DatabaseID(0),
+                subscriber: SubscriberKey(user: user, key: Subscription.Key(scope: .private, id: id)), reason: reason,
+                record: QueryNotification.Record(name: record, zoneName: "notes"), maker: .nobody))
+    }
+
+    @Test func `R-249, R-723: a subscription that is not known yet delays its user alone, and keeps its order`() throws
+    {
+        let world = SessionWorld(firesQueries: true)
+        let (alice, bob) = (try world.enter("alice", device: 1), try world.enter("bob", device: 2))
+        try bob.subscribe(to: TestClient.query("q"))
+        settle(world, alice, bob)
+        let users = try ["alice", "bob"].map { name in
+            guard case .success(let identity?) = try world.identity(of: name) else {
+                throw SessionWorld.Unexpected(nil)
+            }
+            return identity.user
+        }
+        world.server.faults.always(.callSent, .delay(.seconds(5)))
+        world.server.hub.heard([
+            notice("new", "a", .created, of: users[0]), notice("q", "a", .created, of: users[1]),
+        ])
+        world.scheduler.advance(by: .milliseconds(10))
+        #expect(bob.queryNews == ["q a 1"] && alice.queryNews.isEmpty)
+        world.server.hub.heard([
+            notice("q", "a", .deleted, of: users[1]), notice("new", "a", .deleted, of: users[0]),
+        ])
+        world.scheduler.advance(by: .milliseconds(10))
+        #expect(bob.queryNews == ["q a 1", "q a 3"] && alice.queryNews.isEmpty)
+        world.scheduler.advance(by: .seconds(20))
+        #expect(alice.queryNews == ["new a 1", "new a 3"])
+    }
+
+    @Test func `I-4: who watches a database of which notices were lost is told, and nobody else`() throws {
+        let world = SessionWorld(firesQueries: true)
+        let (alice, bob) = (try world.enter("alice", device: 1), try world.enter("bob", device: 2))
+        try alice.modify([try TestClient.note("first")], in: "_defaultZone", .public)
+        try alice.subscribe(to: TestClient.query("public"), in: .public)
+        try bob.subscribe(to: TestClient.query("own"))
+        settle(world, alice, bob)
+        let service = world.server.service
+        let container = ContainerKey(identifier: SessionWorld.container, environment: .development)
+        let database = try world.scheduler.complete { try await service.publicDatabase(of: container).get().database }
+        world.server.hub.heard([.queriesLost(database)])
+        world.scheduler.advance(by: .milliseconds(100))
+        #expect(alice.queryNews == ["public ?"] && bob.queryNews.isEmpty)
+        let own = try #require(world.database.privateDatabase(ofAccount: "bob", in: container))
+        world.server.hub.heard([.queriesLost(own)])
+        world.scheduler.advance(by: .milliseconds(100))
+        #expect(alice.queryNews == ["public ?"] && bob.queryNews == ["own ?"])
+        // However often that happens, they are told now and then.
+        for _ in 0..<100 {
+            world.server.hub.heard([.queriesLost(database)])
+            world.scheduler.advance(by: .milliseconds(1))
+        }
+        world.scheduler.advance(by: .seconds(1))
+        #expect((2...5).contains(alice.queryNews.count), "\(alice.queryNews.count)")
+    }
+
     @Test func `R-253, R-939: whoever connects is told once for each subscription that records may have changed`()
         throws
     {

@@ -44,7 +44,7 @@ import TidemarkService
     }
 
     @Test func `R-253: what finds no room becomes one push for each subscription`() {
-        var pushes = QueryPushes(countMax: 2)
+        var pushes = QueryPushes(countMax: 8)
         pushes.join(1, of: Self.alice)
         for record in ["a", "b", "c", "d"] { pushes.add(Self.firing(record)) }
         pushes.add(Self.firing("e", "other"))
@@ -52,6 +52,24 @@ import TidemarkService
         #expect(pushes.isEmpty)
         pushes.add(Self.firing("f"))
         #expect(Self.all(&pushes).map(\.record) == ["f"])
+    }
+
+    @Test func `R-723: of a user with very many others have their room, and their turn`() {
+        var pushes = QueryPushes(countMax: 40)
+        pushes.join(1, of: Self.alice)
+        pushes.join(2, of: Self.bob)
+        for number in 0..<100 { pushes.add(Self.firing("a\(number)")) }
+        for number in 0..<3 { pushes.add(Self.firing("b\(number)", of: Self.bob)) }
+        let all = Self.all(&pushes).map(\.record)
+        #expect(all.prefix(6) == ["a0", "b0", "a1", "b1", "a2", "b2"])
+        #expect(all.count == 14 && all.last == .some(nil))
+        // Their bytes are bounded too, and what was sent has made room.
+        var small = QueryPushes(bytesMax: 4 * 1_100)
+        small.join(1, of: Self.alice)
+        for _ in 0..<2 {
+            for number in 0..<3 { small.add(Self.firing("\(number)")) }
+            #expect(Self.all(&small).map(\.record) == ["0", "1", nil])
+        }
     }
 
     @Test func `R-253: the pruned push is for all devices`() {

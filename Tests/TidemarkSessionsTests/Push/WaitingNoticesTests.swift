@@ -60,4 +60,31 @@ import TidemarkService
         waiting.add(Self.notice(1, 0))
         #expect(waiting.take(3) == [Self.notice(1, 0)])
     }
+
+    @Test func `R-249: what happens to a record waits in its order, and one that repeats the last says nothing`() {
+        func notice(_ reason: QueryReason?, _ record: String?, of user: Int64 = 1) -> QueryNotice {
+            QueryNotice(
+                database: DatabaseID(7),
+                subscriber: SubscriberKey(user: UserID(user), key: Subscription.Key(scope: .public, id: "s")),
+                reason: reason, record: record.map { QueryNotification.Record(name: $0, zoneName: "notes") },
+                maker: DeviceID(high: 0, low: 1))
+        }
+        var waiting = WaitingLines<QueryNotice>(countMax: 1_000)
+        let notices = [
+            notice(.deleted, "a"), notice(.created, "a"), notice(.created, "a", of: 2), notice(nil, nil),
+            notice(.deleted, "a"), notice(.created, "b"), notice(.created, "a"),
+        ]
+        var waits = notices.map { waiting.add($0) }
+        // User 2 was told that it was created, and nothing since.
+        waits.append(waiting.add(notice(.created, "a", of: 2)))
+        waits.append(waiting.add(notice(.created, "a")))
+        #expect(waits.allSatisfy { $0 } && waiting.count == notices.count)
+        #expect(waiting.take(2) == Array(notices[..<2]))
+        // The last that waits says so.
+        waiting.add(notice(.created, "a"))
+        #expect(waiting.take(9) == Array(notices[2...]))
+        #expect(waiting.isEmpty)
+        waiting.add(notice(.created, "a"))
+        #expect(waiting.take(9) == [notice(.created, "a")])
+    }
 }

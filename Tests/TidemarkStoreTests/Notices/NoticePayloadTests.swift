@@ -66,6 +66,40 @@ import TidemarkTestSupport
         #expect(Set(back) == Set(notices))
     }
 
+    private func fired(_ reason: QueryReason?, _ record: String, by maker: UInt64 = 1) -> ServerNotice {
+        .queryFired(
+            QueryNotice(
+                database: DatabaseID(7),
+                subscriber: SubscriberKey(user: UserID(8), key: Subscription.Key(scope: .public, id: "s")),
+                reason: reason, record: QueryNotification.Record(name: record, zoneName: "notes"),
+                maker: DeviceID(high: 0, low: maker)))
+    }
+
+    @Test func `R-249: what happens to a record is told in its order, also if it is deleted and made again`() {
+        let notices = [
+            fired(.deleted, "b"), fired(.deleted, "a"), fired(.created, "a"), fired(.updated, "a"),
+            fired(.deleted, "a"),
+            fired(.created, "a"), fired(.created, "a", by: 2),
+        ]
+        #expect(NoticePayload.encode(notices).flatMap(NoticePayload.decode) == notices)
+        // Equal ones that follow each other are one.
+        let twice = notices.flatMap { [$0, $0] }
+        #expect(NoticePayload.encode(twice).flatMap(NoticePayload.decode) == notices)
+    }
+
+    @Test func `R-249: of payloads that are equal none is lost, because PostgreSQL would send one of them`() {
+        // Each round fills one payload exactly: lines of 100 bytes, 79 of them.
+        let length = NoticePayload.encode([fired(.created, "")]).joined().utf8.count
+        let names = (0..<79).map { String(1_000 + $0) + String(repeating: "~", count: 100 - length - 4) }
+        let notices = [QueryReason.created, .deleted, .created, .deleted, .created].flatMap { reason in
+            names.map { fired(reason, $0) }
+        }
+        let payloads = NoticePayload.encode(notices)
+        #expect(payloads.count == 5 && Set(payloads).count == 5)
+        #expect(payloads.allSatisfy { $0.utf8.count < 8_000 })
+        #expect(payloads.flatMap(NoticePayload.decode) == notices)
+    }
+
     @Test(arguments: [
         "", "x", "z\t1\n", "z\t1\tzz\tname\n", "z\tone\t00\tname\n", "c\tx\n", "\t\t\t\n", "c\n", "d\t1\n",
         "d\t1\tzz\n", "l\tx\n", "l\t1\t2\n", "x\t1\n", "x\t1\tzz\n", "x\tone\t\n", "k\n", "k\tone\n",
