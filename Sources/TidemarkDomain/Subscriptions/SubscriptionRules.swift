@@ -59,12 +59,22 @@ extension Subscription {
     }
 
     /// The zones that a push names when these zones may have changed. Both lists are empty if that is not known. Nil if
-    /// the subscription fires on none of them.
+    /// the subscription fires on none of them.
     ///
     /// A query subscription fires on single records. Only if anything may have changed, it is told that too.
-    package func zonesPushed(ofMoved zoneNames: [String]) -> [String]? {
+    ///
+    /// - Parameter types: what changed in each of the zones. Of a zone that is not in it anything may have changed.
+    package func zonesPushed(ofMoved zoneNames: [String], types: [String: ChangedTypes] = [:]) -> [String]? {
         if kind == .query { return zoneNames.isEmpty ? [] : nil }
-        guard kind == .recordZone, let zoneName else { return zoneNames.contains("") ? [] : zoneNames }
-        return zoneNames.isEmpty || zoneNames.contains(zoneName) ? [zoneName] : nil
+        let own = zoneNames.isEmpty || !isNarrowed ? zoneNames : zoneNames.filter { fires(on: types[$0] ?? .any) }
+        guard own.isEmpty == zoneNames.isEmpty else { return nil }
+        guard kind == .recordZone, let zoneName else { return own.contains("") ? [] : own }
+        return own.isEmpty || own.contains(zoneName) ? [zoneName] : nil
     }
+
+    /// Whether it is a zone or database subscription of which only changes of one record type count.
+    package var isNarrowed: Bool { kind != .query && recordType != nil }
+
+    /// Whether records that count for it may have changed.
+    package func fires(on types: ChangedTypes) -> Bool { recordType.map(types.mayInclude) ?? true }
 }

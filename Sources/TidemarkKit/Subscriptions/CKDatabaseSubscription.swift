@@ -24,7 +24,7 @@ public class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
         super.init(coder: aDecoder)
     }
 
-    /// Only changes of records of this type; nil for all.
+    /// Only changes of records of this type; nil for all. A push too many may come, as after each connection.
     public var recordType: CKRecord.RecordType? {
         get { settings.withLock { $0.recordType } }
         set { settings.withLock { $0.recordType = newValue } }

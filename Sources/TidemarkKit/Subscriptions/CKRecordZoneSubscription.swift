@@ -23,7 +23,7 @@ public class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
         super.init(subscriptionID, .recordZone, settings)
     }
 
-    /// Only changes of records of this type; nil for all.
+    /// Only changes of records of this type; nil for all. A push too many may come, as after each connection.
     public var recordType: CKRecord.RecordType? {
         get { settings.withLock { $0.recordType } }
         set { settings.withLock { $0.recordType = newValue } }

@@ -138,6 +138,7 @@ private struct GroupEffects {
     private var growth: [DatabaseID: Int64] = [:]
     /// Zones whose shares changed.
     private var reshared: Set<ZoneKey> = []
+    private var types: [ZoneKey: ChangedTypes] = [:]
     private(set) var memoryGrowth: [WorkOwner: Int] = [:]
     private(set) var memoryElsewhere: [WorkOwner: Int] = [:]
 
@@ -153,6 +154,7 @@ private struct GroupEffects {
         // A zone's change number is its part of the database's mark.
         growth[changes.database, default: 0] += changes.changeNumber - (snapshot.zone?.changeNumber ?? 0)
         if !changes.sharing.isEmpty, let zone = snapshot.zone { reshared.insert(zone.key) }
+        if !changes.records.isEmpty { types[snapshot.key] = ChangedTypes(of: changes) }
         if let some = ZoneNews(of: changes, before: snapshot.zone, store: store) { news.append(some) }
         for (life, memory) in changes.memories {
             let owner: WorkOwner = owners[life] ?? .nobody
@@ -172,7 +174,7 @@ private struct GroupEffects {
                 database: key.database, life: life, zoneName: key.name,
                 changesShares: !reshared.isEmpty && reshared.contains(key))
         }
-        return ZonesMoved(notices, news: news, growth: growth)
+        return ZonesMoved(notices, news: news, growth: growth, types: types)
     }
 }
 

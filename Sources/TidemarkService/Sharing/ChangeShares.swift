@@ -202,11 +202,15 @@ extension CloudService {
             if isUndecided { tell(of: key, growth: nil, action.isRequest ? nil : bearer, of: action) }
             return planned?.map { _ in isUndecided } ?? .failure(.serverFault)
         }
+        // What an earlier attempt may have written is not known to be the same.
+        let types = isUndecided ? .any : ChangedTypes(of: changes)
         isUndecided = true
         try await transaction.commit([changes])
         // The next write of this process reads the zone again.
         _ = sharedWrites.knownZones.withLock { $0.forget([key]) }
-        tell(of: key, growth: changes.changeNumber - before, action.isRequest ? nil : bearer, of: action)
+        tell(
+            of: key, growth: changes.changeNumber - before, types: types, action.isRequest ? nil : bearer,
+            of: action)
         return .success(true)
     }
 
@@ -214,7 +218,10 @@ extension CloudService {
     /// devices are told of the latter, because another connection may have made it than the one that fetches.
     ///
     /// - Parameter bearer: nil: an operator has changed something, or somebody has asked for access, whose list stays as it is.
-    private func tell(of key: ZoneKey, growth: ChangeNumber?, _ bearer: LinkBearer?, of action: ShareAction) {
+    private func tell(
+        of key: ZoneKey, growth: ChangeNumber?, types: ChangedTypes = .any, _ bearer: LinkBearer?,
+        of action: ShareAction
+    ) {
         var growths: [DatabaseID: Int64] = [:]
         growths[key.database] = growth
         // An operator takes access away from others than who asks. Who leaves may be present in the zone.
@@ -224,7 +231,7 @@ extension CloudService {
                 changesShares: (bearer == nil || action.isLeaving) && !action.isRequest)
         ]
         if let bearer { notices.append(ZoneNotice(database: bearer.viewer, life: .nobody, zoneName: "")) }
-        onMoved(ZonesMoved(notices, growth: growths))
+        onMoved(ZonesMoved(notices, growth: growths, types: [key: types]))
     }
 }
 

@@ -45,14 +45,25 @@ package struct ZonesMoved: Sendable {
     package var growth: [DatabaseID: Int64]
     /// Query subscriptions that changes have fired. They come later than the notices of the same changes.
     package var fired: [QueryFiring]
+    /// The types of the records that changed in each zone. An empty name stands for the set of zones. Other servers do
+    /// not say it: of a zone that is not in it records of any type may have changed.
+    package var types: [ZoneKey: ChangedTypes]
 
     package init(
-        _ notices: [ZoneNotice], news: [ZoneNews] = [], growth: [DatabaseID: Int64] = [:], fired: [QueryFiring] = []
+        _ notices: [ZoneNotice], news: [ZoneNews] = [], growth: [DatabaseID: Int64] = [:], fired: [QueryFiring] = [],
+        types: [ZoneKey: ChangedTypes] = [:]
     ) {
         self.notices = notices
         self.news = news
         self.growth = growth
         self.fired = fired
+        self.types = types
+    }
+
+    /// What changed in the zone of a notice.
+    package func types(of notice: ZoneNotice) -> ChangedTypes {
+        guard !types.isEmpty else { return .any }
+        return types[ZoneKey(database: notice.database, name: notice.zoneName)] ?? .any
     }
 }
 

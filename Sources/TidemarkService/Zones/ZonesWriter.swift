@@ -174,10 +174,13 @@ final class ZonesWriter: Sendable {
             // A new zone counts one in the database's mark, and one that has ended counts one more. What was forgotten
             // counts no more, and nobody knows how much that was.
             let growth = Int64(changes.created.count + changes.removed.count)
+            // a new zone has no records, and of those that went with a zone nobody knows the types.
+            let isOnlyNew = !hasForgotten && changes.removed.isEmpty
             onMoved(
                 ZonesMoved(
                     [ZoneNotice(database: database, life: request.id.life, zoneName: "")],
-                    growth: hasForgotten ? [:] : [database: growth]))
+                    growth: hasForgotten ? [:] : [database: growth],
+                    types: isOnlyNew ? [ZoneKey(database: database, name: ""): .none] : [:]))
         }
         return outcome
     }

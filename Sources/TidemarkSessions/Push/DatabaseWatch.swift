@@ -26,6 +26,10 @@ struct DatabaseWatch {
     private(set) var moved: [String: Set<DeviceID>] = [:]
     /// The most zones in it: as many as one request changes.
     private static let movedMax = 400
+    /// What changed in these zones, while it is known. Of the others anything may have changed.
+    private var movedTypes: [String: ChangedTypes] = [:]
+    /// The most zones in it, so that the names of types have a bound (I-7). A push names no more zones.
+    private static let movedTypesMax = 64
 
     /// The most lives of which each is told of the others' zones alone: each has a list of zones, and pushes, of its own. If
     /// there are more, all are told of all zones.
@@ -35,9 +39,10 @@ struct DatabaseWatch {
     private var isMovedDue = false
     /// Sessions that are to be told that anything may have changed.
     private var uncertain: Set<UInt64> = []
-    /// Sessions that are to be told that records of any of their queries may have.
+    /// Sessions that are to be told that records of any of their queries may have. Those that are in both sets are told of single
+    /// record types too. The others hear of each such change.
     private var uncertainOfQueries: Set<UInt64> = []
-    /// Whether the last sweep that told somebody found that no push of a query can be missing.
+    /// Whether the last sweep that told somebody found that no push of a query, or of a record type, can be missing.
     private(set) var wasSureOfQueries = false
     /// Subscriptions that are gone, and whose last push is due.
     private var ended: [Subscription] = []
@@ -138,8 +143,11 @@ struct DatabaseWatch {
 
     /// Takes in that a zone changed; an empty name stands for the set of zones. R-247: nobody is told of the default
     /// zone, unless it has a feed, which is beyond CloudKit.
-    mutating func moved(_ zoneName: String, by life: DeviceID) {
+    ///
+    /// - Parameter types: of the records that changed.
+    mutating func moved(_ zoneName: String, by life: DeviceID, types: ChangedTypes = .any) {
         guard zoneName != ZoneName.default || tellsDefaultZone else { return }
+        note(types, of: zoneName)
         Self.add(life, to: &moved[zoneName, default: []])
         wasNoticed = true
         Self.add(life, to: &causes)
@@ -149,11 +157,24 @@ struct DatabaseWatch {
 
     /// Takes in that a zone of the shared database may have changed. Pushes to shared databases name no zone, so it is not
     /// kept which one. How the mark changes is not known.
-    mutating func sharedZoneMoved(by life: DeviceID) {
+    ///
+    /// - Parameter types: of the records that changed.
+    mutating func sharedZoneMoved(by life: DeviceID, types: ChangedTypes = .any) {
+        note(types, of: "")
         Self.add(life, to: &moved["", default: []])
         wasNoticed = true
         Self.add(life, to: &causes)
         expectedMark = nil
+    }
+
+    /// Takes in what changed in a zone, before ``moved`` has the zone.
+    private mutating func note(_ types: ChangedTypes, of zoneName: String) {
+        if moved[zoneName] == nil {
+            if types != .any, movedTypes.count < Self.movedTypesMax { movedTypes[zoneName] = types }
+        } else if var known = movedTypes[zoneName] {
+            known.formUnion(types)
+            movedTypes[zoneName] = known == .any ? nil : known
+        }
     }
 
     /// The next sweep counts the zones. Until then a request may have made as many as one can.
@@ -166,11 +187,13 @@ struct DatabaseWatch {
         if lives.count < 2 { lives.insert(life) }
     }
 
-    /// So many zones are not told one by one: all but a life that changed them alone are to fetch everything.
+    /// So many zones are not told one by one: all but a life that changed them alone are to fetch everything. Whoever wants
+    /// to hear of one record type cannot be told more exactly either.
     private mutating func foldMoved() {
         let lives = moved.values.reduce(into: Set<DeviceID>()) { $0.formUnion($1) }
-        moved = [:]
-        tell(sessions.filter { lives != [$0.value] }.keys, .changes)
+        (moved, movedTypes) = ([:], [:])
+        let hasNarrowed = subscriptions?.contains(where: \.isNarrowed) ?? true
+        tell(sessions.filter { lives != [$0.value] }.keys, hasNarrowed ? .all : .changes)
     }
 
     /// Takes in how much the mark grew by a commit that was noticed.
@@ -186,7 +209,7 @@ struct DatabaseWatch {
     /// a life is not told of its own changes, unless very many have changed zones of their own.
     mutating func takeMoved() -> [(sessions: [UInt64], zoneNames: [String])] {
         let taken = moved
-        moved = [:]
+        (moved, movedTypes) = ([:], [:])
         guard !taken.isEmpty else { return [] }
         let everyone = taken.keys.sorted()
         // What only one life changed.
@@ -265,7 +288,7 @@ struct DatabaseWatch {
 
     /// These sessions are to be told that anything may have changed.
     ///
-    /// - Parameter what: what they may have missed.
+    /// - Parameter what: what they may have missed. Pushes of single record types are missed with ``MissedPushes/all``.
     mutating func tell(_ numbers: some Sequence<UInt64>, _ what: MissedPushes = .all) {
         let here = numbers.filter { [sessions] in sessions[$0] != nil }
         if what != .queries { uncertain.formUnion(here) }
@@ -293,19 +316,21 @@ struct DatabaseWatch {
     mutating func takeDue() -> [PushGroup] {
         guard let all = subscriptions, isDue, !awaitsList || all.isEmpty else { return [] }
         let others = all.contains { $0.kind == .query } ? all.filter { $0.kind != .query } : all
+        let hasNarrowed = others.contains(where: \.isNarrowed)
         var groups: [PushGroup] = []
         if scope == .shared {
-            // No push says more than another, so one is enough.
-            if isMovedDue { tell(takeMoved().flatMap(\.sessions)) }
+            if isMovedDue { groups = takeSharedMoved(hasNarrowed ? others : nil) }
         } else if isMovedDue {
+            let types = hasNarrowed ? movedTypes : [:]
             groups = takeMoved().map {
-                PushGroup(sessions: $0.sessions, zoneNames: $0.zoneNames, subscriptions: others)
+                PushGroup(sessions: $0.sessions, zoneNames: $0.zoneNames, subscriptions: others, types: types)
             }
         }
         if !uncertain.isEmpty || !uncertainOfQueries.isEmpty {
             let both = uncertain.intersection(uncertainOfQueries)
+            let broad = hasNarrowed ? others.filter { !$0.isNarrowed } : others
             for (sessions, some) in [
-                (both, all), (uncertain.subtracting(both), others),
+                (both, all), (uncertain.subtracting(both), broad),
                 (uncertainOfQueries.subtracting(both), all.filter { $0.kind == .query }),
             ] { groups.append(PushGroup(sessions: sessions.sorted(), zoneNames: [], subscriptions: some)) }
         }
@@ -315,6 +340,21 @@ struct DatabaseWatch {
         }
         (isMovedDue, uncertain, uncertainOfQueries, ended, endedBy) = (false, [], [], [], nil)
         return groups.filter { !$0.sessions.isEmpty && !$0.subscriptions.isEmpty }
+    }
+
+    /// Takes out what moved in a shared database. No push says more than another, so a session that is told anyway gets one.
+    ///
+    /// - Parameter subscriptions: nil: none is narrowed to a record type. Then all fire.
+    private mutating func takeSharedMoved(_ subscriptions: [Subscription]?) -> [PushGroup] {
+        let types = movedTypes[""] ?? .any
+        let numbers = takeMoved().flatMap(\.sessions)
+        guard let subscriptions, types != .any else {
+            tell(numbers)
+            return []
+        }
+        let fired = subscriptions.filter { $0.fires(on: types) }
+        let rest = Set(numbers).subtracting(uncertain).sorted()
+        return [PushGroup(sessions: rest, zoneNames: [], subscriptions: fired)]
     }
 
     // MARK: The sweep
@@ -395,6 +435,8 @@ struct PushGroup {
     let zoneNames: [String]
     /// Those that may fire.
     let subscriptions: [Subscription]
+    /// What changed in these zones. Of one that is not in it anything may have changed. Empty if no subscription asks.
+    var types: [String: ChangedTypes] = [:]
 }
 
 extension Subscription {

@@ -16,16 +16,21 @@ final class PushBatch: Sendable {
     /// The most zones that a push names, and the most bytes of their names: each subscription that fires repeats them.
     private static let zonesNamedMax = 64
     private static let nameBytesMax = 4_096
+    /// The approximate memory of what is known of one zone, beside the names of types.
+    private static let bytesPerZone = 128
     /// Bytes that a connection encrypts and sends in a unit of work.
     private static let bytesPerWork = 1_024
 
     let sessions: [UInt64]
-    /// The approximate memory of its subscriptions. Other batches may have the same ones, and nobody counts that.
+    /// The approximate memory of its subscriptions, and of the types that it knows. Other batches may have the same ones, and
+    /// nobody counts that.
     let byteCount: Int
     private let zoneNames: [String]
     /// The bytes of all names. Nil: too many to be named.
     private let nameBytes: Int?
     private let subscriptions: [Subscription]
+    /// What changed in the zones, as ``PushGroup/types``.
+    private let types: [String: ChangedTypes]
     /// The change itself, for devices that are where it begins.
     private let news: ZoneNews?
     private let made = Mutex<[SharedPush]?>(nil)
@@ -37,7 +42,10 @@ final class PushBatch: Sendable {
         let isNamed = group.zoneNames.count <= Self.zonesNamedMax && nameBytes <= Self.nameBytesMax
         self.nameBytes = isNamed ? nameBytes : nil
         subscriptions = group.subscriptions
-        byteCount = SubscriptionMemory.byteCount(of: group.subscriptions)
+        types = group.types
+        byteCount =
+            SubscriptionMemory.byteCount(of: group.subscriptions)
+            + group.types.reduce(0) { $0 + Self.bytesPerZone + $1.value.byteCount }
         self.news = news
     }
 
@@ -68,7 +76,7 @@ final class PushBatch: Sendable {
             if let made { return made }
             guard let viewpoint = try? session.member?.viewpoint() else { return [] }
             let new = subscriptions.compactMap { subscription in
-                subscription.zonesPushed(ofMoved: zoneNames).map { names in
+                subscription.zonesPushed(ofMoved: zoneNames, types: types).map { names in
                     let names = nameBytes == nil && names.count > 1 ? [] : names
                     let zones = names.map { ZoneKey(database: database, name: $0) }
                     return SharedPush(

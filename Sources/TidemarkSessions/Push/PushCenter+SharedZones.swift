@@ -175,9 +175,9 @@ extension PushCenter.State {
     // MARK: Changes
 
     /// Takes in a change for those who have the zone in their lists.
-    mutating func takeForViewers(_ notice: ZoneNotice) {
+    mutating func takeForViewers(_ notice: ZoneNotice, of moved: ZonesMoved) {
         let viewers = sharedZones.viewers(concernedBy: notice)
-        if !viewers.isEmpty { sharedMoves.add(notice, to: viewers) }
+        if !viewers.isEmpty { sharedMoves.add(notice, types: moved.types(of: notice), to: viewers) }
     }
 
     /// Tells a viewer of a change of a zone.
@@ -186,7 +186,7 @@ extension PushCenter.State {
     mutating func tell(_ viewer: DatabaseID, of step: SharedMoves.Step) -> Bool {
         // The zone may not be in the list any more.
         guard let account = watches[viewer]?.account, sharedZones.isListed(step.zone, by: viewer) else { return false }
-        for life in step.lives { watches[viewer]?.sharedZoneMoved(by: life) }
+        for life in step.lives { watches[viewer]?.sharedZoneMoved(by: life, types: step.types) }
         if step.changesLists { listReads.wantLater(viewer, of: account) }
         watches[viewer]?.movedIsDue()
         _ = lineUp(viewer)

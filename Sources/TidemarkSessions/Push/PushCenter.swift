@@ -345,13 +345,14 @@ final class PushCenter: Sendable {
             var moved: Set<DatabaseID> = []
             var listed: Set<DatabaseID> = []
             for notice in zones.notices {
-                state.takeForViewers(notice)
+                state.takeForViewers(notice, of: zones)
                 guard let scope = state.watches[notice.database]?.scope else { continue }
                 if scope == .shared {
                     state.listChanged(of: notice.database, at: now)
                     listed.insert(notice.database)
                 } else {
-                    state.watches[notice.database]?.moved(notice.zoneName, by: notice.life)
+                    let types = zones.types(of: notice)
+                    state.watches[notice.database]?.moved(notice.zoneName, by: notice.life, types: types)
                     moved.insert(notice.database)
                 }
             }

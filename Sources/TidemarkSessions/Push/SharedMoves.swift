@@ -18,6 +18,8 @@ struct SharedMoves {
         let lives: Set<DeviceID>
         /// Whether the lists of the viewers may have changed.
         let changesLists: Bool
+        /// Of the records that changed. Any, if lists may have changed: then records come and go with the access to them.
+        let types: ChangedTypes
         let viewers: ArraySlice<DatabaseID>
     }
 
@@ -25,6 +27,7 @@ struct SharedMoves {
         let zone: ZoneKey
         var lives: Set<DeviceID>
         var changesLists: Bool
+        var types: ChangedTypes
         var viewers: ArraySlice<DatabaseID>
     }
 
@@ -44,8 +47,10 @@ struct SharedMoves {
 
     var isEmpty: Bool { turns.isEmpty }
 
-    /// - Parameter viewers: those who have the zone now. Not empty.
-    mutating func add(_ notice: ZoneNotice, to viewers: [DatabaseID]) {
+    /// - Parameters:
+    ///   - types: of the records that changed.
+    ///   - viewers: those who have the zone now. Not empty.
+    mutating func add(_ notice: ZoneNotice, types: ChangedTypes = .any, to viewers: [DatabaseID]) {
         let database = notice.database
         if lines[database] == nil {
             lines[database] = Line()
@@ -55,12 +60,13 @@ struct SharedMoves {
         guard var move = lines[database]?.waiting.removeValue(forKey: notice.zoneName) else {
             let zone = ZoneKey(database: database, name: notice.zoneName)
             lines[database]?.waiting[zone.name] = Move(
-                zone: zone, lives: [notice.life], changesLists: changesLists, viewers: viewers[...])
+                zone: zone, lives: [notice.life], changesLists: changesLists, types: types, viewers: viewers[...])
             lines[database]?.order.append(zone.name)
             return
         }
         if move.lives.count < 2 { move.lives.insert(notice.life) }
         if changesLists { move.changesLists = true }
+        move.types.formUnion(types)
         move.viewers = viewers[...]
         lines[database]?.waiting[notice.zoneName] = move
     }
@@ -73,7 +79,7 @@ struct SharedMoves {
         guard var move = line.begun else { return nil }
         let step = Step(
             zone: move.zone, lives: move.lives, changesLists: move.changesLists,
-            viewers: move.viewers.prefix(viewersMax))
+            types: move.changesLists ? .any : move.types, viewers: move.viewers.prefix(viewersMax))
         move.viewers = move.viewers.dropFirst(viewersMax)
         line.begun = move.viewers.isEmpty ? nil : move
         if line.begun != nil || !line.order.isEmpty {

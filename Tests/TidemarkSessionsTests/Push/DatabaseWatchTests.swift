@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFields
 
 @testable import TidemarkSessions
 
@@ -266,6 +267,96 @@ import TidemarkDomain
         let ends = watch.takeDue()
         #expect(ends.map(\.sessions) == [[1, 2, 3]])
         #expect(ends.map(\.subscriptions) == [[gone]])
+    }
+
+    private static let narrowed = Subscription(
+        id: "notes", scope: .private, kind: .database, recordType: "Note", notificationInfo: [])
+
+    /// The subscriptions that fire when all that is due is taken, by session.
+    private func fired(_ watch: inout DatabaseWatch) -> [UInt64: [String]] {
+        var fired: [UInt64: [String]] = [:]
+        for group in watch.takeDue() {
+            let ids = group.subscriptions.filter {
+                $0.zonesPushed(ofMoved: group.zoneNames, types: group.types) != nil
+            }.map(\.id)
+            for session in group.sessions where !ids.isEmpty { fired[session, default: []] += ids }
+        }
+        return fired
+    }
+
+    @Test func `R-262: changes that wait for their push are of all types that one of them has`() {
+        let (writer, task) = (DeviceID(high: 0, low: 1), Self.types("Task"))
+        var watch = watch(1, 2)
+        watch.knows([Self.all, Self.narrowed], at: .zero)
+        watch.moved("a", by: writer, types: task)
+        watch.movedIsDue()
+        let told1 = fired(&watch)
+        #expect(told1 == [2: ["all"]])
+        for last in [Self.types("Note"), .any] {
+            watch.moved("a", by: writer, types: task)
+            watch.moved("b", by: writer, types: task)
+            watch.moved("a", by: writer, types: last)
+            watch.moved("a", by: writer, types: task)
+            watch.movedIsDue()
+            let told2 = fired(&watch)
+            #expect(told2 == [2: ["all", "notes"]])
+        }
+        // What was pushed is not pushed again.
+        watch.moved("a", by: writer, types: task)
+        watch.movedIsDue()
+        let told3 = fired(&watch)
+        #expect(told3 == [2: ["all"]])
+    }
+
+    @Test func `R-262, I-7: types of few zones are known, and of very many zones all subscriptions are told`() {
+        let (writer, task) = (DeviceID(high: 0, low: 1), Self.types("Task"))
+        for (zoneCount, expected) in [(64, ["all"]), (65, ["all", "notes"]), (401, ["all", "notes"])] {
+            var watch = watch(1, 2)
+            watch.knows([Self.all, Self.narrowed], at: .zero)
+            for number in 0..<zoneCount { watch.moved("z\(number)", by: writer, types: task) }
+            watch.movedIsDue()
+            let told4 = fired(&watch)
+            #expect(told4 == [2: expected], "\(zoneCount) zones")
+        }
+        // They may be read later.
+        var unread = DatabaseWatch(user: UserID(1), account: AccountID(1), since: .zero)
+        unread.join(2, DeviceID(high: 0, low: 2))
+        for number in 0..<401 { unread.moved("z\(number)", by: writer, types: task) }
+        unread.knows([Self.narrowed], at: .seconds(1))
+        let told5 = fired(&unread)
+        #expect(told5 == [2: ["notes"]])
+    }
+
+    @Test func `R-262: a session of a shared database that is told anyway is told once`() {
+        let task = Self.types("Task")
+        let narrowed = Subscription(
+            id: "notes", scope: .shared, kind: .database, recordType: "Note", notificationInfo: [])
+        var watch = sharedWatch(1, 2)
+        watch.knows([Self.shared, narrowed], at: .zero)
+        watch.starts(at: 5)
+        watch.listRead()
+        _ = watch.takeDue()
+        watch.sharedZoneMoved(by: DeviceID(high: 0, low: 9), types: task)
+        watch.tell([1] as [UInt64])
+        watch.movedIsDue()
+        let told6 = fired(&watch)
+        #expect(told6 == [1: ["notes", "shared"], 2: ["shared"]])
+        watch.sharedZoneMoved(by: DeviceID(high: 0, low: 9), types: task)
+        watch.sharedZoneMoved(by: DeviceID(high: 0, low: 9))
+        watch.movedIsDue()
+        let told7 = fired(&watch)
+        #expect(told7 == [1: ["notes", "shared"], 2: ["notes", "shared"]])
+    }
+
+    /// Types of a commit that saved a record of this one.
+    private static func types(_ name: String) -> ChangedTypes {
+        let record = RecordState(
+            name: "r", type: name, fields: FieldMap(), changeNumber: 1, isDeleted: false, parent: nil, createdAt: 0,
+            createdBy: UserID(1), createdByDevice: .nobody, modifiedAt: 0, modifiedBy: UserID(1), batchEnd: 1)
+        return ChangedTypes(
+            of: ZoneChanges(
+                database: DatabaseID(1), zone: ZoneID(1), changeNumber: 1, records: [record], memories: [:],
+                clientTokensMax: 1))
     }
 
     @Test func `I-4: what is due before the subscriptions are known waits for them`() {

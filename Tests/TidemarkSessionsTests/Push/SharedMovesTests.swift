@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFields
 import TidemarkService
 
 @testable import TidemarkSessions
@@ -45,6 +46,39 @@ import TidemarkService
         #expect(third?.lives == [DeviceID(high: 0, low: 7)])
         let rest = moves.take(9)
         #expect(rest.map { $0.zone } == nil && moves.isEmpty)
+    }
+
+    @Test func `R-262: types of changes that wait gather, and any may be seen once the access has changed`() {
+        func types(_ name: String) -> ChangedTypes { Self.types(name) }
+        var moves = SharedMoves()
+        moves.add(notice("a"), types: types("Note"), to: viewers(1...2))
+        moves.add(notice("a"), types: types("Task"), to: viewers(1...2))
+        let both = moves.take(1)?.types
+        #expect(both?.mayInclude("Note") == true && both?.mayInclude("Task") == true)
+        #expect(both?.mayInclude("Other") == false)
+        // To the rest of its viewers the change is told as it was.
+        moves.add(notice("a"), types: types("Other"), to: viewers(1...2))
+        let rest = moves.take(1)
+        #expect(rest?.types == both && rest.map { Array($0.viewers) } == viewers(2...2))
+        let later = moves.take(9)
+        #expect(later?.types == types("Other"))
+        moves.add(notice("a", shares: true), types: types("Note"), to: viewers(1...1))
+        let shared = moves.take(9)
+        #expect(shared?.types == .any)
+        moves.add(notice("a"), types: types("Note"), to: viewers(1...1))
+        moves.add(notice("a"), to: viewers(1...1))
+        let unknown = moves.take(9)
+        #expect(unknown?.types == .any)
+    }
+
+    private static func types(_ name: String) -> ChangedTypes {
+        let record = RecordState(
+            name: "r", type: name, fields: FieldMap(), changeNumber: 1, isDeleted: false, parent: nil, createdAt: 0,
+            createdBy: UserID(1), createdByDevice: .nobody, modifiedAt: 0, modifiedBy: UserID(1), batchEnd: 1)
+        return ChangedTypes(
+            of: ZoneChanges(
+                database: DatabaseID(1), zone: ZoneID(1), changeNumber: 1, records: [record], memories: [:],
+                clientTokensMax: 1))
     }
 
     @Test func `R-327: when the set of an owner's zones changes, lists may have changed`() {
