@@ -20,6 +20,8 @@ package final class DeviceLine: CloudTransport {
         var losesPush: (@Sendable () -> Bool)?
         /// Called for each message that arrives.
         var hears: (@Sendable () -> Void)?
+        /// Asked for each push: what becomes of it.
+        var pushFate: (@Sendable () -> PushFate)?
         /// On the clock of `timers`.
         var throttleEnd: Duration?
     }
@@ -68,6 +70,22 @@ package final class DeviceLine: CloudTransport {
         state.withLock { ($0.losesPush, $0.hears) = (isLost, hears) }
     }
 
+    /// What becomes of a push on its way.
+    package enum PushFate: Sendable {
+        case arrives, isLost
+        /// It comes again, after what comes next.
+        case comesTwice
+        /// Others overtake it.
+        case comesLate(by: Duration)
+    }
+
+    /// From now on pushes get lost, come twice, or late. All else arrives, and in order.
+    ///
+    /// - Parameter fate: asked of each push.
+    package func disturbPushes(_ fate: @escaping @Sendable () -> PushFate) {
+        state.withLock { $0.pushFate = fate }
+    }
+
     /// For so long the line answers each request itself, by `requestRateLimited`.
     package func throttle(for duration: Duration) {
         let end = timers.now + duration
@@ -112,8 +130,15 @@ package final class DeviceLine: CloudTransport {
     }
 
     /// Does it as if it came from the server: never before the caller has returned.
-    fileprivate func later(_ work: @escaping @Sendable () -> Void) {
-        _ = timers.schedule(after: .zero, work)
+    fileprivate func later(by delay: Duration = .zero, _ work: @escaping @Sendable () -> Void) {
+        _ = timers.schedule(after: delay, work)
+    }
+
+    fileprivate func fate(of message: [UInt8]) -> PushFate {
+        guard let pushFate = state.withLock({ $0.pushFate }),
+            case .push? = (try? WireServerEnvelope(reading: message))?.answer
+        else { return .arrives }
+        return pushFate()
     }
 
     /// Whether the message is a push that is to get lost.
@@ -212,7 +237,14 @@ private final class LineChannel: CloudChannel, CloudChannelObserver {
     func channelReceived(_ channel: any CloudChannel, _ message: [UInt8]) {
         if line.loses(message) { return cut() }
         if line.losesPush(message) { return }
-        pass(message)
+        switch line.fate(of: message) {
+        case .arrives: pass(message)
+        case .isLost: break
+        case .comesTwice:
+            pass(message)
+            line.later { [self] in pass(message) }
+        case .comesLate(let delay): line.later(by: delay) { [self] in pass(message) }
+        }
     }
 
     private func pass(_ message: [UInt8]) {
