@@ -23,7 +23,7 @@ final class Bench {
             FetchedMemoryBenchmark.self, AssetsBenchmark.self, SharedSaveBenchmark.self, SharedFeedBenchmark.self,
             ViewerFeedBenchmark.self, SharedEventBenchmark.self, SharedStatementsBenchmark.self,
             HierarchiesBenchmark.self, HeldLoopBenchmark.self, SubscriptionsBenchmark.self, BusBenchmark.self,
-            PresenceBenchmark.self,
+            PresenceBenchmark.self, DrainBenchmark.self,
         ]
     }
 
