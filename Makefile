@@ -83,6 +83,18 @@ hostile: setup ## Each attack on a server built for release, by nobody, by one a
 	TIDEMARK_PROGRAMS=$(CURDIR)/.build/release TIDEMARK_HOSTILE_SECONDS=$(ATTACK_SECONDS) \
 		swift test $(OWN_PLAN) --filter HostileTests
 
+KILLS ?= 200
+killed-servers: setup ## Three servers killed KILLS times (200) under 20 devices, while shares come and go
+	swift build -c release --static-swift-stdlib --product tidemark
+	TIDEMARK_PROGRAMS=$(CURDIR)/.build/release TIDEMARK_KILLS=$(KILLS) \
+		swift test $(OWN_PLAN) --filter KilledServersTests
+
+RESTARTS ?= 5
+rolling: setup ## Each of two servers behind HAProxy restarted RESTARTS times (5), while 200 devices save
+	swift build -c release --static-swift-stdlib --product tidemark
+	TIDEMARK_PROGRAMS=$(CURDIR)/.build/release TIDEMARK_RESTARTS=$(RESTARTS) \
+		swift test $(OWN_PLAN) --filter RollingRestartTests
+
 bench: ## All measurements, each beside its reference, as a table; of programs linked as deploy/Dockerfile does
 	for product in tidemark tidemark-echo tidemark-yardstick tidemark-bench; do \
 		swift build -c release --static-swift-stdlib --product $$product || exit 1; \
@@ -131,4 +143,4 @@ recovery: ## Point-in-time recovery and backups of a million records, timed
 protocol: ## Make the Swift code of the messages from the .proto files (needs protoc, libprotobuf-dev)
 	Sources/TidemarkWire/generate
 
-.PHONY: api checks hostile package package-trial test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate model bench docs fuzz autobahn torture provider recovery examples upgrade-trial protocol
+.PHONY: api checks hostile killed-servers rolling package package-trial test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate model bench docs fuzz autobahn torture provider recovery examples upgrade-trial protocol

@@ -22,7 +22,8 @@ final class Bench {
             SaveToEventBenchmark.self, EngineBenchmark.self, ReadsBenchmark.self, ZoneSizeBenchmark.self,
             FetchedMemoryBenchmark.self, AssetsBenchmark.self, SharedSaveBenchmark.self, SharedFeedBenchmark.self,
             ViewerFeedBenchmark.self, SharedEventBenchmark.self, SharedStatementsBenchmark.self,
-            HierarchiesBenchmark.self, HeldLoopBenchmark.self,
+            HierarchiesBenchmark.self, HeldLoopBenchmark.self, SubscriptionsBenchmark.self, BusBenchmark.self,
+            PresenceBenchmark.self, DrainBenchmark.self,
         ]
     }
 

@@ -5,6 +5,8 @@ internal import Foundation
 /// Prints each row as soon as it is known.
 struct Report {
     private let isJSON: Bool
+    private var hasBegun = false
+    /// Of rows with a goal.
     private var count = 0
     private var metCount = 0
 
@@ -13,11 +15,14 @@ struct Report {
     }
 
     mutating func add(_ row: Row) {
-        if !isJSON, count == 0 {
+        if !isJSON, !hasBegun {
             print(Self.line("name", "value", "reference", "unit", "ratio", "goal", ""))
         }
-        count += 1
-        if row.isMet { metCount += 1 }
+        hasBegun = true
+        if row.hasGoal {
+            count += 1
+            if row.isMet { metCount += 1 }
+        }
         print(isJSON ? Self.json(row) : Self.table(row))
         fflush(nil)
     }
@@ -37,7 +42,7 @@ struct Report {
     private static func table(_ row: Row) -> String {
         line(
             row.name, number(row.value), number(row.reference), row.unit, String(format: "%.2f", row.ratio),
-            row.goal.text, row.isMet ? "met" : "missed")
+            row.goal.text, row.hasGoal ? row.isMet ? "met" : "missed" : "")
     }
 
     private static func line(_ name: String, _ columns: String...) -> String {

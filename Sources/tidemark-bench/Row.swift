@@ -6,11 +6,14 @@ struct Row {
     enum Goal {
         case atLeast(Double)
         case atMost(Double)
+        /// None: the ratio is one point of a curve.
+        case shown
 
         var text: String {
             switch self {
             case .atLeast(let ratio): ">= \(ratio)"
             case .atMost(let ratio): "<= \(ratio)"
+            case .shown: ""
             }
         }
 
@@ -18,6 +21,7 @@ struct Row {
             switch self {
             case .atLeast(let goal): ratio >= goal
             case .atMost(let goal): ratio <= goal
+            case .shown: true
             }
         }
     }
@@ -40,6 +44,9 @@ struct Row {
     var ratio: Double { reference == 0 ? 0 : value / reference }
 
     var isMet: Bool { goal.isMet(by: ratio) }
+
+    /// Whether there is a goal to meet.
+    var hasGoal: Bool { !goal.text.isEmpty }
 }
 
 /// The results of one row's repetitions.

@@ -35,7 +35,12 @@ struct DevicePair: Sendable {
     }
 
     /// From changes to their events, in milliseconds.
-    func arrivalTimes(_ count: Int) throws -> [Double] {
-        try blocking { try await SaveToEventBenchmark.measure(count, from: writer, to: reader, in: zone) }
+    ///
+    /// - Parameter furtherPause: up to which the pause before a change is longer, by chance.
+    func arrivalTimes(_ count: Int, furtherPause: Duration = .zero) throws -> [Double] {
+        try blocking {
+            try await SaveToEventBenchmark.measure(
+                count, from: writer, to: reader, in: zone, furtherPause: furtherPause)
+        }
     }
 }

@@ -53,19 +53,21 @@ enum SaveToEventBenchmark: Benchmark {
 
     /// In milliseconds.
     ///
-    /// - Parameter zone: as the writer names it.
+    /// - Parameters:
+    ///   - zone: as the writer names it.
+    ///   - furtherPause: up to which the pause before a change is longer, by chance.
     static func measure(
-        _ count: Int, from writer: Device, to reader: Device, in zone: CKRecordZone.ID
+        _ count: Int, from writer: Device, to reader: Device, in zone: CKRecordZone.ID, furtherPause: Duration = .zero
     ) async throws -> [Double] {
         // One for all, so that nothing else is set up between a save and its event.
         let timeout = Task {
-            try await Task.sleep(for: patience + pause * (2 * count))
+            try await Task.sleep(for: patience + (pause + furtherPause) * (2 * count))
             reader.giveUp()
         }
         defer { timeout.cancel() }
         var times: [Double] = []
         for _ in 0..<count {
-            try await Task.sleep(for: pause)
+            try await Task.sleep(for: pause + furtherPause * Double.random(in: 0...1))
             let name = UUID().uuidString
             let start = ContinuousClock.now
             let end = try await reader.arrival(of: name) {

@@ -77,13 +77,13 @@ final class BenchDatabase {
     }
 
     /// New accounts, each with a user in the container.
-    func makeAccounts(_ count: Int) throws -> [BenchAccount] {
+    func makeAccounts(_ count: Int, container: String = BenchDatabase.container) throws -> [BenchAccount] {
         let first = credentialCount + 1
         credentialCount += count
         let names = (first..<first + count).map { "bench-\($0)" }
         return try withStorage { storage in
             var accounts: [BenchAccount] = []
-            for name in names { accounts.append(try await BenchAccount.make(name, in: storage)) }
+            for name in names { accounts.append(try await BenchAccount.make(name, container: container, in: storage)) }
             return accounts
         }
     }
@@ -144,7 +144,7 @@ struct BenchAccount: Sendable {
     /// The private one.
     let database: DatabaseID
 
-    static func make(_ name: String, in storage: PostgresStorage) async throws -> BenchAccount {
+    static func make(_ name: String, container: String, in storage: PostgresStorage) async throws -> BenchAccount {
         let admin = AdminStore(storage)
         guard let account = try await admin.createAccount(name) else {
             throw BenchError("There is an account \(name).")
@@ -155,7 +155,7 @@ struct BenchAccount: Sendable {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         guard
             let identity = try await storage.identity(
-                credentialHash: credential.hash, container: BenchDatabase.container, environment: .development,
+                credentialHash: credential.hash, container: container, environment: .development,
                 containersMax: .max, now: now)
         else { throw BenchError("The container cannot be created.") }
         return BenchAccount(

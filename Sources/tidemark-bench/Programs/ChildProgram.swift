@@ -11,7 +11,8 @@ final class ChildProgram {
     private static let stopSeconds = 15.0
 
     /// - Parameters:
-    ///   - program: the name of a product of this package, which is in the same directory as this program.
+    ///   - program: the name of a product of this package, which is in the same directory as this program; or the path of another
+    ///     one.
     ///   - core: the only core on which it may run; nil for all.
     ///   - log: the file for its output.
     init(_ program: String, _ arguments: [String], core: Int?, log: String) throws {
@@ -73,6 +74,7 @@ final class ChildProgram {
     private var log: String { (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "" }
 
     private static func path(of program: String) throws -> String {
+        if program.hasPrefix("/") { return program }
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let path = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent(program).path
         guard FileManager.default.isExecutableFile(atPath: path) else {

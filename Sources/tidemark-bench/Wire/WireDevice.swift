@@ -14,6 +14,7 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
     private(set) var databaseToken: [UInt8] = []
     private(set) var isReady = false
     private let credential: String
+    private let container: String
     private let loop: EventLoop
     private weak var fleet: WireFleet?
     private var connection: MessageConnection?
@@ -26,9 +27,10 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
     private var tags: [String: [UInt8]] = [:]
     private var lastNumber: UInt64 = 1
 
-    init(zone: MeasuredZone, credential: String, loop: EventLoop, fleet: WireFleet) {
+    init(zone: MeasuredZone, credential: String, container: String, loop: EventLoop, fleet: WireFleet) {
         self.zone = zone
         self.credential = credential
+        self.container = container
         self.loop = loop
         self.fleet = fleet
     }
@@ -58,7 +60,7 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
     // MARK: MessageHandler
 
     func opened(_ connection: MessageConnection) {
-        connection.send(.binary, WireRequest.hello(credential: credential))
+        connection.send(.binary, WireRequest.hello(credential: credential, container: container))
     }
 
     func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload) {

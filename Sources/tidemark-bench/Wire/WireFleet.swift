@@ -44,12 +44,16 @@ final class WireFleet: @unchecked Sendable {
         try self.init(target, credential: credential, zones: zones.map { MeasuredZone(name: $0) })
     }
 
-    /// The same, where zones may be those of others.
-    init(_ target: WireTarget, credential: String, zones: [MeasuredZone]) throws {
+    /// The same, where zones may be those of others, or of everybody.
+    init(
+        _ target: WireTarget, credential: String, zones: [MeasuredZone], container: String = BenchDatabase.container
+    ) throws {
         loop = try EventLoop(name: "fleet")
         let loop = loop
         loop.execute { [self] in
-            devices = zones.map { WireDevice(zone: $0, credential: credential, loop: loop, fleet: self) }
+            devices = zones.map {
+                WireDevice(zone: $0, credential: credential, container: container, loop: loop, fleet: self)
+            }
             for device in devices { device.connect(to: target) }
         }
         try awaitSignal()

@@ -71,10 +71,10 @@ enum WireRequest: Sendable {
     }
 
     /// The first message of a connection, as a device that nobody has seen before.
-    static func hello(credential: String) -> [UInt8] {
+    static func hello(credential: String, container: String = BenchDatabase.container) -> [UInt8] {
         var envelope = WireClientEnvelope()
         envelope.id = 1
-        envelope.hello.container = BenchDatabase.container
+        envelope.hello.container = container
         envelope.hello.environment = .development
         envelope.hello.credential = credential
         envelope.hello.device = SecureRandom.bytes(16)
