@@ -56,6 +56,11 @@ extension FailureReason {
         }
     }
 
+    /// Replaces the text of ``publicShareFull`` for whoever changes a record of another account.
+    static let publicShareOfCreatorText =
+        "The record counts for the account that created it, whose share of the public database is full. Save what takes no more "
+        + "room, or have the operator raise the share: tidemark admin containers set-quota --public-share-megabytes."
+
     /// Replaces the text of a missing right in a zone that is shared with the user.
     static let readOnlyText =
         "WRITE operation not permitted. The share lets this user only read. Its owner can grant readWrite."
@@ -278,6 +283,10 @@ extension FailureReason {
         case .quotaExceeded:
             "The database's storage is full. Delete what is not needed (assets free their space once the server has "
                 + "collected them), or have the operator raise the quota: tidemark admin containers set-quota."
+        case .publicShareFull:
+            "This account's share of the public database is full. Records and their assets count for the account that created "
+                + "them: delete some of them, or have the operator raise the share: tidemark admin containers set-quota "
+                + "--public-share-megabytes."
         case .uploadsFull:
             "This account has too many unfinished uploads. Wait until some end, then try again. The server removes "
                 + "abandoned uploads."

@@ -219,4 +219,6 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case tooManyParts = 117
     /// ``Limits/accountZonesMax``.
     case tooManyAccountZones = 120
+    /// the records of one account would take more of a public database than its share.
+    case publicShareFull = 130
 }

@@ -201,7 +201,12 @@ package final class Server: Sendable {
         tokens?.stop()
         await traces?.stop()
         FailureLog.shared.end()
-        Self.log.info("stopped", ["held_turns": "\(ServerMetrics.shared.heldTurns.value)"])
+        Self.log.info(
+            "stopped",
+            [
+                "held_turns": "\(ServerMetrics.shared.heldTurns.value)",
+                "longest_piece_microseconds": "\(HeldLoop.longestMicroseconds)",
+            ])
     }
 
     // MARK: Starting

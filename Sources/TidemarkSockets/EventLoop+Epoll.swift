@@ -85,6 +85,7 @@ extension EventLoop {
         let slot = slots[Slot.index(of: token)]
         guard slot.generation == Slot.generation(of: token), let registration = slot.registration else { return }
         registration.notify(Readiness(epollEvents: event.events))
+        lookIfMeasured()
     }
 
     func invalidateRegistrations() {

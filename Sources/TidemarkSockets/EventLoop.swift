@@ -44,6 +44,7 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     @exclusivity(unchecked) private var lanes = LaneTurns()
     @exclusivity(unchecked) private(set) var timers = TimerQueue()
     @exclusivity(unchecked) private var turn = TurnWatch()
+    @exclusivity(unchecked) private var pieces = PieceWatch()
     @exclusivity(unchecked) var flushables: [any TickFlushable] = []
     @exclusivity(unchecked) var flushing: [any TickFlushable] = []
     var slots: [Slot] = []
@@ -232,13 +233,32 @@ extension EventLoop {
 
     private func tick(timeout: Int32) {
         let count = SystemCalls.wait(epoll, events, milliseconds: timeout)
-        if onLongTurn != nil { turn.begin(at: Self.nanoseconds, processor: Self.processorNanoseconds) }
+        if onLongTurn != nil {
+            let now = Self.nanoseconds
+            turn.begin(at: now, processor: Self.processorNanoseconds)
+            pieces.begin(at: now, processor: Self.processorNanoseconds)
+        }
         dispatch(count)
         fireTimers()
+        lookIfMeasured()
         runReadyWork()
+        lookIfMeasured()
         flush()
         guard let onLongTurn else { return }
-        if let long = turn.end(at: Self.nanoseconds, processor: Self.processorNanoseconds) { onLongTurn(long) }
+        let now = Self.nanoseconds
+        look(at: now)
+        guard var long = turn.end(at: now, processor: Self.processorNanoseconds) else { return }
+        long.longestPiece = .nanoseconds(pieces.longest)
+        onLongTurn(long)
+    }
+
+    /// A piece of work has ended. Where the clock is not read anyhow, this is for pieces that cost far more than to read it.
+    func lookIfMeasured() {
+        if onLongTurn != nil { look(at: Self.nanoseconds) }
+    }
+
+    private func look(at now: Int64) {
+        if onLongTurn != nil { pieces.look(at: now, processor: Self.processorNanoseconds) }
     }
 
     /// How long processors have worked for the thread that asks.
@@ -309,6 +329,7 @@ extension EventLoop {
             let isCharged = !lanes.isEmpty
             job.runSynchronously(on: lane.executor)
             let now = Self.nanoseconds
+            look(at: now)
             let worked = times.worked(in: now - start, processor: Self.processorNanoseconds)
             if isCharged { lane.charge(worked) }
             start = now
@@ -320,6 +341,7 @@ extension EventLoop {
     private func isLate(_ end: inout Int64?) -> Bool {
         guard hasReadyWork else { return false }
         let now = Self.nanoseconds
+        look(at: now)
         if let end { return now >= end }
         end = now + Self.workNanosecondsPerTickMax
         return false
@@ -341,13 +363,19 @@ extension EventLoop {
         // Usually there are few, and the clock is not read.
         let end = flushing.count > Self.workPerLookMax ? Self.nanoseconds + Self.workNanosecondsPerTickMax : .max
         for (index, flushable) in flushing.enumerated() {
-            if index > 0, index.isMultiple(of: Self.workPerLookMax), Self.nanoseconds >= end {
+            if index > 0, index.isMultiple(of: Self.workPerLookMax), isOver(end) {
                 flushables.insert(contentsOf: flushing[index...], at: 0)
                 break
             }
             flushable.flush()
         }
         flushing.removeAll(keepingCapacity: true)
+    }
+
+    private func isOver(_ end: Int64) -> Bool {
+        let now = Self.nanoseconds
+        look(at: now)
+        return now >= end
     }
 
     /// Releases everything that might retain the loop, so that the last reference to go frees it.

@@ -35,6 +35,7 @@ struct Statements: Sendable {
     let names = NameStatements()
     let notices = NoticeStatements()
     let operators = OperatorStatements()
+    let publicUses = PublicUseStatements()
     let queries = QueryStatements()
     let quotas = QuotaStatements()
     let rates = RateStatements()

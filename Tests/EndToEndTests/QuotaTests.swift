@@ -92,13 +92,52 @@ import TidemarkWire
     @Test func `R-011: all that is public counts against the container, whoever saves it`() async throws {
         try await place { place in
             let bobsToken = try await place.makeAccount("bob")
-            _ = try await setQuota(place, "--public-megabytes", "1")
+            let said = try await setQuota(place, "--public-megabytes", "1", "--public-share-megabytes", "none")
+            #expect(said.contains("the public database 1 MB, each account in it without a bound."), "\(said)")
             let (alice, bob) = (place.database(.public), place.database(.public, token: bobsToken))
             try await alice.save(note("alices", byteCount: 600_000))
             #expect(try await failure { try await bob.save(note("bobs", byteCount: 600_000)) }.code == .quotaExceeded)
             try await place.database(token: bobsToken).save(note("bobs", byteCount: 900_000))
             try await alice.deleteRecord(withID: CKRecord.ID(recordName: "alices"))
             try await bob.save(note("bobs", byteCount: 600_000))
+        }
+    }
+
+    @Test func `R-277, R-279: one account cannot fill the public database, by records or by assets`() async throws {
+        try await place { place in
+            let bobsToken = try await place.makeAccount("bob")
+            let said = try await setQuota(place, "--public-megabytes", "30")
+            #expect(said.contains("the public database 30 MB, each account in it 3 MB."), "\(said)")
+            let files = SampleFiles(path: place.directory.path)
+            let (alice, bob) = (place.database(.public), place.database(.public, token: bobsToken))
+            func file(_ name: String, _ url: URL) -> CKRecord {
+                let record = CKRecord(recordType: "File", recordID: CKRecord.ID(recordName: name))
+                record["file"] = CKAsset(fileURL: url)
+                return record
+            }
+            let (small, large) = (try files.make(2 * Self.megabyte), try files.make(4 * Self.megabyte, seed: 2))
+            let saved = try await alice.save(file("small", small))
+            let tooLarge = try await failure { try await alice.save(file("large", large)) }
+            #expect(tooLarge.code == .quotaExceeded)
+            #expect(tooLarge.localizedDescription.contains("share of the public database"), "\(tooLarge)")
+            try await alice.save(note("note", byteCount: 900_000))
+            let full = try await failure { try await alice.save(note("more", byteCount: 900_000)) }
+            #expect(full.code == .quotaExceeded)
+            #expect(full.localizedDescription.contains("--public-share-megabytes"), "\(full.localizedDescription)")
+            #expect(full.localizedDescription.contains("of 3145728 bytes"), "\(full.localizedDescription)")
+            // Bob is not harmed, and what is small fits, also beside a file that is there.
+            try await bob.save(note("bobs", byteCount: 900_000))
+            saved["name"] = "small"
+            try await alice.save(saved)
+            try await alice.deleteRecord(withID: CKRecord.ID(recordName: "note"))
+            try await alice.save(note("more", byteCount: 900_000))
+            let raised = try await setQuota(place, "--public-share-megabytes", "10")
+            #expect(raised.contains("the public database 30 MB, each account in it 10 MB."), "\(raised)")
+            try await alice.save(file("large", large))
+            let shown = try await place.admin("containers", "show", place.site.container, "-o", "json").output
+            #expect(shown.contains(#""publicQuotaBytes":31457280,"publicShareBytes":10485760"#), "\(shown)")
+            let verified = try await place.admin("store", "verify", "--ci")
+            #expect(verified.status == 0, "\(verified.output)")
         }
     }
 

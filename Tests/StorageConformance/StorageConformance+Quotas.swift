@@ -276,10 +276,11 @@ extension StorageConformance {
 }
 
 /// What a store had removed, because there was no room for it.
-private final class RemovedAssets: Sendable {
+final class RemovedAssets: Sendable {
     private let assets = Mutex<Set<AssetKey>>([])
 
     var all: Set<AssetKey> { assets.withLock { $0 } }
+    var count: Int { all.count }
     func add(_ asset: AssetKey) { assets.withLock { _ = $0.insert(asset) } }
 }
 

@@ -74,6 +74,10 @@ struct TestZone {
     private(set) var byteCount: Int64 = 0
     /// And the tombstones.
     private(set) var tombstoneBytes: Int64 = 0
+    /// If the database is public: what accounts have there.
+    var publicUse: PublicUse?
+    /// What the last changes added to that.
+    private(set) var creatorGrowth: [UserID: Int64] = [:]
     let key: ZoneKey
     private var counter: UInt64 = 0
 
@@ -148,6 +152,7 @@ struct TestZone {
         for target in read.referenceTargets {
             snapshot.referenceCounts[target] = references.filter { $0.target == target }.count
         }
+        snapshot.publicUse = publicUse
         snapshot.assets = assets.intersection(read.assets)
         for claimant in read.assetClaimants {
             var claims = assetClaims[claimant.asset] ?? AssetClaims()
@@ -185,6 +190,12 @@ struct TestZone {
         if let hasHierarchies = changes.hasHierarchies { zone?.hasHierarchies = hasHierarchies }
         for row in changes.shareRecords { shareRecords[row.share, default: [:]][row.name] = row }
         assetUses = changes.assetUses
+        creatorGrowth = changes.creatorGrowth
+        for (creator, growth) in creatorGrowth { publicUse?.byteCounts[creator, default: 0] += growth }
+        for use in assetUses where use.removesUnread {
+            guard let creator = use.removedFrom, let old = records[use.recordName] else { continue }
+            publicUse?.byteCounts[creator, default: 0] -= old.fields.assets.reduce(0) { $0 + $1.byteCount }
+        }
         for record in changes.records { records[record.name] = record }
         byteCount += changes.byteGrowth
         tombstoneBytes += changes.tombstoneGrowth

@@ -46,6 +46,9 @@ struct AdminContainers: ParsableCommand {
                     },
                     Column("PUBLIC QUOTA", key: "publicQuotaBytes") { _ in .optional(quota.publicBytes.map { Int($0) })
                     },
+                    Column("PUBLIC SHARE", key: "publicShareBytes") { _ in
+                        .optional(quota.publicShareBytes.map { Int($0) })
+                    },
                 ])
         }
     }

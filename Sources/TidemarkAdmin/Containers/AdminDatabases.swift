@@ -63,10 +63,13 @@ extension AdminContainers {
             "set-quota", abstract: "Set the quotas of a container's databases.",
             discussion: """
                 Servers use a new quota from the next save on. A save that would make a database larger than its quota fails \
-                with quotaExceeded. Everything else works. Quotas of accounts hold as well.
+                with quotaExceeded. Everything else works. Quotas of accounts hold as well. In the public database one account \
+                has a share, so that it cannot fill all of it: what it created there counts, with its assets. Unless another is \
+                set, that is a tenth of the public quota.
                 """,
             examples: "tidemark admin containers set-quota iCloud.com.example.notes --private-megabytes 500",
-            "tidemark admin containers set-quota iCloud.com.example.notes --public-megabytes none")
+            "tidemark admin containers set-quota iCloud.com.example.notes --public-megabytes none",
+            "tidemark admin containers set-quota iCloud.com.example.notes --public-share-megabytes 200")
         static let role = OperatorRole.editor
 
         @Argument(help: "The container's identifier.", completion: .live(.containers)) var identifier: String
@@ -78,11 +81,17 @@ extension AdminContainers {
             help: ArgumentHelp(
                 "The quota of the public database.", discussion: "In megabytes, or none.", valueName: "megabytes"))
         var publicMegabytes: Megabytes?
+        @Option(
+            help: ArgumentHelp(
+                "What each account may create in the public database.",
+                discussion: "In megabytes, or none, or default: a tenth of its quota.", valueName: "megabytes"))
+        var publicShareMegabytes: ShareMegabytes?
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func validate() throws {
-            guard privateMegabytes != nil || publicMegabytes != nil else {
-                throw ValidationError("Give --private-megabytes, --public-megabytes or both.")
+            guard privateMegabytes != nil || publicMegabytes != nil || publicShareMegabytes != nil else {
+                throw ValidationError(
+                    "Give --private-megabytes, --public-megabytes, --public-share-megabytes or several.")
             }
         }
 
@@ -91,12 +100,21 @@ extension AdminContainers {
             guard var quota = try await console.store.quota(of: key) else { throw AdminFailure.noContainer(key) }
             if let privateMegabytes { quota.privateBytes = privateMegabytes.byteCount }
             if let publicMegabytes { quota.publicBytes = publicMegabytes.byteCount }
+            if let publicShareMegabytes { quota.publicShare = publicShareMegabytes.share }
             let words =
                 "each private database \(Megabytes.text(quota.privateBytes)), the public database "
-                + Megabytes.text(quota.publicBytes)
+                + Megabytes.text(quota.publicBytes) + Self.words(quota)
             try console.plan("set in \(identifier), \(key.environment.name): \(words)")
             guard try await console.store.setQuota(quota, of: key) else { throw AdminFailure.noContainer(key) }
             console.say("\(identifier), \(key.environment.name): \(words).")
+        }
+
+        /// Of each account's share, if there may be one.
+        private static func words(_ quota: StorageQuota) -> String {
+            guard let bytesMax = quota.publicShareBytes else {
+                return quota.publicShare == .unlimited ? ", each account in it without a bound" : ""
+            }
+            return ", each account in it \(Megabytes.exactText(bytesMax))"
         }
     }
 }
@@ -147,8 +165,27 @@ struct Megabytes: ExpressibleByArgument, Sendable {
         }
     }
 
+    /// A tenth of a quota is not always a whole number of megabytes.
+    static func exactText(_ byteCount: Int64) -> String {
+        byteCount % size == 0 ? text(byteCount) : "\(byteCount) bytes"
+    }
+
     static func text(_ byteCount: Int64?) -> String {
         byteCount.map { "\($0 / size) MB" } ?? "without a quota"
+    }
+}
+
+/// A share of the public database in the form that an operator types.
+struct ShareMegabytes: ExpressibleByArgument, Sendable {
+    let share: PublicShare
+
+    init?(argument: String) {
+        if argument == "default" {
+            share = .standard
+        } else {
+            guard let megabytes = Megabytes(argument: argument) else { return nil }
+            share = megabytes.byteCount.map { .bytes($0) } ?? .unlimited
+        }
     }
 }
 

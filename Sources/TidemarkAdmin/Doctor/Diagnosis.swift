@@ -155,6 +155,17 @@ enum Diagnosis {
             remedy: "If it is so again in a while, quotas are wrong there: report it.")
     }
 
+    static func finding(_ difference: PublicUseDifference) -> DoctorFinding {
+        let others =
+            difference.count == 1
+            ? "" : ", and of \(Amount.text(difference.count - 1, "other user")) something else too"
+        return DoctorFinding(
+            .publicBytes, .warning,
+            "The public database \(difference.database.rawValue) counts \(difference.counted) bytes of the user "
+                + "\(difference.user.rawValue), who has created \(difference.sum)\(others).",
+            remedy: "Stop the older servers, and run tidemark admin store mend. If it is so again, report it.")
+    }
+
     // MARK: Time
 
     /// - Parameters:

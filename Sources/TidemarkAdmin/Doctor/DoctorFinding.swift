@@ -29,6 +29,7 @@ struct DoctorFinding: Sendable, Equatable {
         case zoneDigest = "zone-digest"
         case zoneDigestUnknown = "zone-digest-unknown"
         case assetBytes = "asset-bytes"
+        case publicBytes = "public-bytes"
         case assetFileMissing = "asset-file-missing"
         case assetFileDamaged = "asset-file-damaged"
         case assetRowMissing = "asset-row-missing"

@@ -93,6 +93,9 @@ struct AdminLimits: ParsableCommand {
                 LimitRow(
                     name: "publicQuota", value: quota.publicBytes, unit: "bytes", setting: "admin containers set-quota"),
                 LimitRow(
+                    name: "publicShare of each account", value: quota.publicShareBytes, unit: "bytes",
+                    setting: "admin containers set-quota"),
+                LimitRow(
                     name: "referencesMax of the container", value: container.referencesMax.map { Int64($0) },
                     unit: "count", setting: "admin containers set-limit"),
             ]

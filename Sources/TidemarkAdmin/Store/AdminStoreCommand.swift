@@ -38,10 +38,12 @@ struct AdminStoreCommand: ParsableCommand {
     struct Mend: AdminCommand {
         static let configuration = CommandConfiguration(
             "mend",
-            abstract: "Recompute the digests of zones in which a server of an older version has written.",
+            abstract:
+                "Recompute what a server of an older version has not counted: digests, and shares of public databases.",
             discussion: """
                 Without it such a zone's digest and number of records stay unknown: devices that compare the zone read all of \
-                its names, and commands count its records. Stop the older servers first. Writers of a zone wait while its \
+                its names, and commands count its records. What accounts have created in public databases is counted anew where \
+                it is wrong. Stop the older servers first. Writers of a zone wait while its \
                 records are read, a second or two for a million.
                 """,
             examples: "tidemark admin store mend")
@@ -52,17 +54,29 @@ struct AdminStoreCommand: ParsableCommand {
         func run(_ console: Console) async throws {
             if console.isDryRun {
                 let unknown = try await console.store.unknownDigestCount()
-                guard unknown > 0 else { return console.say(Self.nothing) }
-                try console.plan("compute the digests of \(Amount.zones(unknown))")
+                let wrong = try await console.store.wrongPublicUseCount()
+                guard unknown + wrong > 0 else { return console.say(Self.nothing) }
+                try console.plan(
+                    wrong == 0
+                        ? "compute the digests of \(Amount.zones(unknown))"
+                        : "compute the digests of \(Amount.zones(unknown)), and what accounts have in "
+                            + Amount.text(wrong, "public database"))
             }
-            var count = 0
+            var (count, publicCount) = (0, 0)
             do {
                 try await console.store.mendDigests { count += 1 }
+                try await console.store.mendPublicUses { publicCount += 1 }
             } catch {
                 throw AdminFailure(
-                    error, done: "\(Amount.zones(count)) mended so far. Run the command again for the rest.")
+                    error,
+                    done:
+                        "\(Amount.zones(count)) and \(Amount.text(publicCount, "public database")) mended so far. Run the "
+                        + "command again for the rest.")
             }
-            console.say(count == 0 ? Self.nothing : "Mended \(Amount.zones(count)).")
+            guard count + publicCount > 0 else { return console.say(Self.nothing) }
+            let publics =
+                publicCount == 0 ? "" : ", and what accounts have in \(Amount.text(publicCount, "public database"))"
+            console.say("Mended \(Amount.zones(count))\(publics).")
         }
 
         private static let nothing = "Every zone has its digest: there is nothing to mend."

@@ -44,6 +44,7 @@ struct StoreCheck {
         for (database, counted, sum) in try await console.store.wrongAssetTotals(Self.toldMax) {
             try await report([Diagnosis.finding(assetsOf: database, counted: counted, sum: sum)])
         }
+        try await publicUses(series, report)
         guard let directory else { return }
         guard AssetFiles.freeByteCount(at: directory) != nil else {
             return try await report([
@@ -68,6 +69,21 @@ struct StoreCheck {
             place = (last.sums.key.database, last.sums.id)
             count += page.count
             console.screen.showProgress("Comparing zones: \(count)")
+            try Task.checkCancellation()
+        }
+    }
+
+    /// Each public database is of one snapshot.
+    private func publicUses(
+        _ series: SnapshotSeries, _ report: ([DoctorFinding]) async throws -> Void
+    ) async throws {
+        var place: DatabaseID?
+        while true {
+            let after = place
+            let page = try await series.look { try await $0.publicUses(after: after) }
+            guard let last = page.last else { return }
+            try await report(page.differences.map { Diagnosis.finding($0) })
+            place = last
             try Task.checkCancellation()
         }
     }

@@ -30,14 +30,22 @@ package struct AssetUse: Sendable, Equatable {
     /// Whether a cascade deleted the record without reading its fields. Whatever assets it named, it names them
     /// no longer. Apply this before the rest.
     package let removesUnread: Bool
+    /// The record's creator, in whose share of a public database the added ones count; nil: the database is not public.
+    package let addedBy: UserID?
+    /// The creator of the version before, from whose share the removed ones and the unread ones are taken. Those that are
+    /// removed are in ``ZoneChanges/creatorGrowth`` already.
+    package let removedFrom: UserID?
 
     package init(
-        recordName: String, at: Timestamp, added: [FieldAsset], removed: [FieldAsset], removesUnread: Bool = false
+        recordName: String, at: Timestamp, added: [FieldAsset], removed: [FieldAsset], removesUnread: Bool = false,
+        addedBy: UserID? = nil, removedFrom: UserID? = nil
     ) {
         self.recordName = recordName
         self.at = at
         self.added = added
         self.removed = removed
         self.removesUnread = removesUnread
+        self.addedBy = addedBy
+        self.removedFrom = removedFrom
     }
 }

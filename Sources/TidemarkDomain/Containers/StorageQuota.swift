@@ -9,11 +9,17 @@ package struct StorageQuota: Hashable, Sendable {
     package var privateBytes: Int64?
     /// The quota of the public database; nil if there is none.
     package var publicBytes: Int64?
+    /// What one account may create in the public database.
+    package var publicShare: PublicShare
 
-    package init(privateBytes: Int64? = nil, publicBytes: Int64? = nil) {
+    package init(privateBytes: Int64? = nil, publicBytes: Int64? = nil, publicShare: PublicShare = .standard) {
         self.privateBytes = privateBytes
         self.publicBytes = publicBytes
+        self.publicShare = publicShare
     }
+
+    /// What one account may have in the public database; nil: there is no bound.
+    package var publicShareBytes: Int64? { publicShare.bytesMax(of: publicBytes) }
 }
 
 /// How full the private databases of an account are, if it has a quota.
@@ -59,5 +65,11 @@ package struct StorageUse: Hashable, Sendable {
         let holder = isOfAccount ? "The account's private databases hold" : "The database holds"
         return FailureReason.quotaExceeded.text
             + " \(holder) \(byteCount) of \(bytesMax) bytes, and this needs \(growth) more."
+    }
+
+    /// The same for a user's share of a public database. The numbers are the user's own.
+    package func shareRefusalText(of growth: Int64) -> String {
+        FailureReason.publicShareFull.text
+            + " The account has \(byteCount) of \(bytesMax) bytes there, and this needs \(growth) more."
     }
 }

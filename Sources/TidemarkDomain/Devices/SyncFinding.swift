@@ -151,6 +151,9 @@ extension DeviceFacts {
         if refusal.reason == .quotaExceeded {
             return SyncFinding(.quotaExceeded, sentence, SyncFinding.quotaRemedy)
         }
+        if let reason = refusal.reason, reason == .publicShareFull {
+            return SyncFinding(.quotaExceeded, sentence, reason.text)
+        }
         return SyncFinding(
             .recordRefused, sentence, refusal.reason?.text ?? "A newer server knows what the code means.")
     }

@@ -128,6 +128,9 @@ package final class RecordState: @unchecked Sendable {
         return Int64(fieldBytes + nameBytes + Self.overheadBytes)
     }
 
+    /// The bytes of the assets that the record names, each once; 0 if its fields were not read.
+    var assetBytes: Int64 { fields.assets.reduce(0) { $0 + $1.byteCount } }
+
     /// The version without its fields, for readers that need only its relations to others.
     package var withoutFields: RecordState {
         let version = version(FieldMap(), parent: parent, isDeleted: isDeleted, at: modifiedAt, by: modifiedBy)

@@ -143,6 +143,14 @@ package struct ItemFailure: Sendable, Equatable {
         self.init(.quotaExceeded)
         detail = use.refusalText(of: growth)
     }
+
+    /// the share of the record's creator is full.
+    ///
+    /// - Parameter isOwn: whether that is the caller, who is told the numbers. Others are not told what somebody has.
+    init(share: StorageUse, growth: Int64, isOwn: Bool) {
+        self.init(.publicShareFull)
+        detail = isOwn ? share.shareRefusalText(of: growth) : FailureReason.publicShareOfCreatorText
+    }
 }
 
 extension RecordsOutcome {

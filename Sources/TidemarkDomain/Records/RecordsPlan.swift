@@ -49,7 +49,7 @@ struct RecordsPlan {
             return rules.planDelete(of: name, on: table)
         }
         if table.references.isCounted { refuseTooManyReferences(table, limits: limits) }
-        if let use { refuseOverQuota(table, use, tellsUse: request.access.scope == .private) }
+        if use != nil || table.isShared { refuseOverQuota(request, table, use) }
         repeat {
             if request.saves.contains(where: { $0.parent.setsParent }) { refuseBadParents(request, table, rules) }
         } while refuseHierarchies(request, table, rules)
@@ -125,22 +125,37 @@ struct RecordsPlan {
         }
     }
 
-    // MARK: R-011
+    // MARK
 
     /// Decides saves in order, before it is known which deletes take place. The space that they free serves the next
     /// request.
     ///
-    /// - Parameter tellsUse: whether the refusals have numbers. Those of a public database are everybody's.
-    private mutating func refuseOverQuota(_ table: ZoneTable, _ use: StorageUse, tellsUse: Bool) {
+    /// The numbers of a public database are everybody's, so its refusals have none.
+    private mutating func refuseOverQuota(_ request: RecordsRequest, _ table: ZoneTable, _ use: StorageUse?) {
         var use = use
+        // What the saves before have added to the shares of creators.
+        var added: [UserID: Int64] = [:]
         for index in saves.indices {
             guard case .write(let record, let old) = saves[index] else { continue }
             let growth = table.growth(by: record, over: old)
-            if use.hasRoom(for: growth) {
-                use.byteCount += growth
-            } else {
+            if let use, !use.hasRoom(for: growth) {
+                let tellsUse = request.access.scope == .private
                 saves[index] = .refuse(tellsUse ? ItemFailure(use, growth: growth) : ItemFailure(.quotaExceeded))
+                continue
             }
+            // What an operator saves there counts, and is not refused.
+            let creator = record.createdBy
+            if request.access.scope == .public, var share = table.share(of: creator) {
+                share.byteCount += added[creator, default: 0]
+                let growth = table.shareGrowth(by: record, over: old)
+                guard share.hasRoom(for: growth) else {
+                    saves[index] = .refuse(
+                        ItemFailure(share: share, growth: growth, isOwn: creator == request.user))
+                    continue
+                }
+                added[creator, default: 0] += growth
+            }
+            use?.byteCount += growth
         }
     }
 

@@ -38,6 +38,7 @@ internal import TidemarkFields
 //     zoneKeyUnknown    R-067, of the keys with which the save's own values are encrypted
 // 18. tooManyReferences R-079, saves in order
 // 19. quotaExceeded     R-011, saves in order, as if the request deleted nothing
+//     publicShareFull   R-277, the same, if the database has room
 // 20. parentMissing     R-080, on the end state of the request
 //     shareInvalid      R-300: the new parent is a CKShare record
 //     notPermitted      R-741: the new parent is not this user's to change

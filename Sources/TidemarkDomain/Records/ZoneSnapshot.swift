@@ -142,6 +142,8 @@ package struct ZoneSnapshot: Sendable {
     package var storageUse: StorageUse?
     /// That of its owner's account; nil if there is no quota.
     package var accountUse: AccountUse?
+    /// What accounts have created in the zone's database; nil if it is not public.
+    package var publicUse: PublicUse?
     /// The bytes of all tombstones in the zone's database; 0 if it has no quota of either kind.
     package var tombstoneBytes: Int64 = 0
 
@@ -223,6 +225,9 @@ package struct ZoneChanges: Sendable {
     package let byteGrowth: Int64
     /// How many bytes the zone's tombstones grow.
     package let tombstoneGrowth: Int64
+    /// How many more bytes the records of each creator take, with their assets, in a public database. Of records that
+    /// were deleted unread, ``assetUses`` says who gets back the bytes of their assets.
+    package var creatorGrowth: [UserID: Int64] = [:]
     /// The index column of each record that has one (``IndexColumn``), by record name. Most have none.
     package var indexColumns: [String: String] = [:]
     /// Rows of request memory to insert or replace, by life of a device.
@@ -281,7 +286,7 @@ package struct ZoneChanges: Sendable {
     /// Whether there are only records and remembered outcomes. That is so for most saves.
     package var isPlain: Bool {
         references.isEmpty && clientTokens.isEmpty && assetUses.isEmpty && sharing.isEmpty && shareRecords.isEmpty
-            && hasHierarchies == nil
+            && hasHierarchies == nil && creatorGrowth.isEmpty
     }
 
     /// The records that have one more row than before, if they may have too many now.

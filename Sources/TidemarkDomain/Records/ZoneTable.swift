@@ -38,6 +38,8 @@ struct ZoneTable: Sendable {
     private(set) var byteGrowth: Int64 = 0
     /// How many bytes the tombstones have grown since.
     private(set) var tombstoneGrowth: Int64 = 0
+    /// What the creators of records have of a public database; nil: the database is not public.
+    private var creators: CreatorUses?
     private(set) var references: ReferenceTable
     /// The zone's shares, if the group needs them. Most groups do not.
     private(set) var shares: ShareTable?
@@ -62,6 +64,7 @@ struct ZoneTable: Sendable {
         assetClaims = snapshot.assetClaims
         zoneKeyIDs = snapshot.zoneKeyIDs
         unread = snapshot.unread
+        creators = snapshot.publicUse.map(CreatorUses.init)
         shares = ShareTable(snapshot)
         hierarchies = HierarchyTable(snapshot)
         saysHierarchies = zone.hasHierarchies
@@ -145,7 +148,9 @@ struct ZoneTable: Sendable {
             guard before != now || wasUnread else { return nil }
             return AssetUse(
                 recordName: name, at: record.modifiedAt, added: now.filter { !before.contains($0) },
-                removed: before.filter { !now.contains($0) }, removesUnread: wasUnread)
+                removed: before.filter { !now.contains($0) }, removesUnread: wasUnread,
+                addedBy: creators == nil ? nil : record.createdBy,
+                removedFrom: creators == nil ? nil : records[name]?.createdBy)
         }
     }
 
@@ -155,6 +160,32 @@ struct ZoneTable: Sendable {
         guard let old else { return growth }
         let unreadCount = isUnread(old.name) ? unread[old.name] : nil
         return growth - old.countedBytes(fieldBytes: unreadCount ?? old.fields.byteCount)
+    }
+
+    // MARK: Shares of a public database
+
+    /// Whether what one account creates is bounded.
+    var isShared: Bool { creators?.isBounded == true }
+
+    /// How full the share of a public database is that a user's records have; nil: there is no bound.
+    func share(of user: UserID) -> StorageUse? { creators?.share(of: user) }
+
+    /// How many bytes the share of the record's creator would grow if the record replaced `old`, of the same creator or a
+    /// tombstone.
+    func shareGrowth(by record: RecordState, over old: RecordState?) -> Int64 {
+        growth(by: record, over: old) + record.assetBytes - (old?.assetBytes ?? 0)
+    }
+
+    /// Counts a new version for its creator, and takes the version before from the one who created that.
+    private mutating func countCreators(of record: RecordState, over old: RecordState?) {
+        guard creators != nil else { return }
+        if let old, !old.isDeleted {
+            let fieldBytes = isUnread(old.name) ? unread[old.name] : nil
+            let byteCount = old.countedBytes(fieldBytes: fieldBytes ?? old.fields.byteCount) + old.assetBytes
+            creators?.grow(by: -byteCount, of: old.createdBy)
+        }
+        creators?.grow(
+            by: record.countedBytes(fieldBytes: record.fields.byteCount) + record.assetBytes, of: record.createdBy)
     }
 
     /// Reserves memory for this many versions, if they are many.
@@ -252,6 +283,7 @@ struct ZoneTable: Sendable {
             clientTokensMax: limits.clientTokensMax, participantTokensMax: limits.participantTokensMax,
             assetUses: assetUses, sharing: shares?.changes ?? [], shareRecords: covered?.rows ?? [],
             hasHierarchies: changedHierarchies)
+        changes.creatorGrowth = creators?.changed ?? [:]
         if covered != nil {
             changes.mayExceedRows = (shares?.sharing.shares.count ?? 0) >= ShareRecord.rowsMax
         }
@@ -268,6 +300,7 @@ struct ZoneTable: Sendable {
 
     private mutating func replace(_ old: RecordState?, with record: RecordState) {
         byteGrowth += growth(by: record, over: old)
+        countCreators(of: record, over: old)
         tombstoneGrowth += record.tombstoneBytes - (old?.tombstoneBytes ?? 0)
         let isFirstChange = newest.updateValue(versions.count, forKey: record.name) == nil
         versions.append(record)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 internal import TidemarkSockets
 internal import TidemarkTelemetry
 
@@ -11,11 +12,18 @@ enum HeldLoop {
     private static let workedMin: Int64 = 100
     /// Turns of which a processor worked less are told of if they take so long. On a busy machine, threads wait.
     private static let waitedMin: Int64 = 1_000
+    /// A piece of work for which a processor worked so long is counted: no message may hold a loop longer.
+    private static let pieceMin = Duration.milliseconds(5)
+    private static let longest = Atomic<Int64>(0)
+    /// How long a processor worked for the longest piece since the process began; 0: for no turn of 5 ms.
+    static var longestMicroseconds: Int64 { longest.load(ordering: .relaxed) }
     /// The highest class of turns.
     private static let classMax: Int64 = 12_800
 
     static func note(_ turn: LongTurn, of loop: String, in log: FailureLog = .shared) {
         if milliseconds(turn.processorTime) >= countedMin { ServerMetrics.shared.heldTurns.increment() }
+        if turn.longestPiece >= pieceMin { ServerMetrics.shared.longPieces.increment() }
+        longest.max(microseconds(turn.longestPiece), ordering: .relaxed)
         guard let cause = cause(of: turn) else { return }
         log.note(
             .warning, "an event loop was held", cause: cause,
@@ -36,8 +44,10 @@ enum HeldLoop {
         return "it worked for \(least) ms or more"
     }
 
-    private static func milliseconds(_ duration: Duration) -> Int64 {
+    private static func milliseconds(_ duration: Duration) -> Int64 { microseconds(duration) / 1_000 }
+
+    private static func microseconds(_ duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
-        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     }
 }

@@ -21,6 +21,10 @@ final class ServerMetrics: Sendable {
     let heldTurns = Counter(
         "tidemark_loop_held_turns_total",
         "Turns of event loops for which a processor worked 5 ms or more. Everybody on the loop waited meanwhile.")
+    let longPieces = Counter(
+        "tidemark_loop_long_pieces_total",
+        "Turns of event loops in which a processor worked 5 ms or more for one piece of work. No message should take so long."
+    )
     let certificateEnd = Gauge(
         "tidemark_tls_certificate_end_timestamp_seconds",
         "When the certificate in use ends, in seconds since 1970. 0 without TLS.")

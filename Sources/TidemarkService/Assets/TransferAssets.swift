@@ -99,17 +99,35 @@ extension CloudService {
     }
 
     private func expectRoom(for upload: AssetUpload, in store: any AssetStore) async throws(AssetFailure) {
-        let answer = await retry.run { () async throws(StorageError) in
-            .success(try await storage.storageUse(of: upload.key.database))
-        }
-        if case .failure(let reason) = answer { throw AssetFailure(reason: reason) }
-        guard case .success(let use?) = answer, !use.hasRoom(for: upload.key.byteCount) else { return }
+        guard let reason = try await reasonWithoutRoom(for: upload) else { return }
         // An asset that exists, and is sent again because an answer was lost, needs no room. One that the caller may not
         // name is refused like one that is not there.
         let progress = try await Self.asking { () async throws(AssetStoreError) in
             try await store.progress(of: upload)
         }
-        if !progress.isComplete { throw AssetFailure(reason: .quotaExceeded) }
+        if !progress.isComplete { throw AssetFailure(reason: reason) }
+    }
+
+    /// Why there is no room for the asset: that of the database is used up, or the user's share of a public database
+    /// . Nil: there is some.
+    private func reasonWithoutRoom(for upload: AssetUpload) async throws(AssetFailure) -> FailureReason? {
+        let (database, byteCount) = (upload.key.database, upload.key.byteCount)
+        let answer = await retry.run { () async throws(StorageError) -> Result<FailureReason?, FailureReason> in
+            if let use = try await storage.storageUse(of: database), !use.hasRoom(for: byteCount) {
+                return .success(.quotaExceeded)
+            }
+            // Only uploads to public databases have an owner.
+            if let user = upload.key.owner, let share = try await storage.publicUse(of: user, in: database),
+                !share.hasRoom(for: byteCount)
+            {
+                return .success(.publicShareFull)
+            }
+            return .success(nil)
+        }
+        switch answer {
+        case .success(let reason): return reason
+        case .failure(let reason): throw AssetFailure(reason: reason)
+        }
     }
 
     /// Some bytes of an asset, fewer only at its end.
@@ -180,7 +198,7 @@ extension CloudService {
         }
         switch kept {
         case .failure(let reason): throw AssetFailure(reason: reason)
-        case .success(false): throw AssetFailure(reason: .quotaExceeded)
+        case .success(false): throw AssetFailure(reason: try await reasonWithoutRoom(for: upload) ?? .quotaExceeded)
         case .success(true): break
         }
         return try await Self.asking { () async throws(AssetStoreError) in

@@ -78,8 +78,10 @@ struct KnownZones {
             guard let state = snapshot.zone, let changes = written.first, changes.zone == state.id else { continue }
             written.removeFirst()
             // With a quota or with roles, writes in other zones matter too, and the cache does not see those.
+            // What is counted for creators is written by a transaction that has read the zone.
             // Where hierarchies are shared, the places of records would have to be known too.
-            guard snapshot.storageUse == nil, snapshot.accountUse == nil, read.users.isEmpty, !state.hasHierarchies,
+            guard snapshot.storageUse == nil, snapshot.accountUse == nil, snapshot.publicUse == nil,
+                read.users.isEmpty, !state.hasHierarchies,
                 changes.hasHierarchies != true, let schema = snapshot.schema
             else {
                 dropped.take(forget([read.key]))

@@ -146,6 +146,10 @@ package protocol Storage: AnyObject, Sendable {
     /// If its owner's account has a quota too: the one that leaves less room.
     func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse?
 
+    /// How full a user's share of a public database is, with what the user has sent and no record of the user names; nil:
+    /// there is no bound, or the database had none at this server's last write transaction.
+    func publicUse(of user: UserID, in database: DatabaseID) async throws(StorageError) -> StorageUse?
+
     /// Sets how many bytes the private databases of an account may hold together, in all containers.
     ///
     /// - Parameters:
@@ -418,9 +422,9 @@ package protocol Storage: AnyObject, Sendable {
 
     /// Makes an uploaded asset known. Its grace time begins, or begins anew.
     ///
-    /// An unknown asset is kept only if the database's quota has room for it. That is decided in the
-    /// transaction that keeps it, under the lock that all other writers of the database take. Two assets never fill the
-    /// same room.
+    /// An unknown asset is kept only if the database's quota has room for it, and one that no record of its sender names
+    /// only if the sender's share of a public database has. That is decided in the transaction that keeps it, under the
+    /// lock that all other writers of the database take. Two assets never fill the same room.
     ///
     /// - Parameters:
     ///   - sender: the user who has sent it to a public database, and may name it there from now on.

@@ -5,7 +5,7 @@ internal import TidemarkFields
 internal import TidemarkPostgres
 
 /// A user of a public database, and an asset that the user has sent or wants to name (R-743).
-struct AssetSender: Sendable {
+struct AssetSender: Sendable, Hashable {
     let asset: AssetKey
     let user: UserID
 }
@@ -72,18 +72,18 @@ struct AssetStatements: Sendable {
     let keepSender = DeclaredStatement<(senders: [AssetSender], now: Timestamp), Void>(
         .write, "keep_asset_sender",
         """
-        INSERT INTO asset_sender (database_id, user_id, sha256, sent_at)
-        SELECT k.*, \(\.now)
+        INSERT INTO asset_sender (database_id, user_id, sha256, sent_at, is_named)
+        SELECT k.*, \(\.now), false
           FROM unnest(\(\.senders, \.asset.database), \(\.senders, \.user), \(\.senders, \.asset.content.sha256)) AS k
             ON CONFLICT (database_id, user_id, sha256) DO UPDATE SET sent_at = excluded.sent_at
         """)
 
-    /// One row for each that is forgotten.
+    /// One row for each that is forgotten. A save may mark several of them: whoever waited for it here could keep it waiting.
     let forgetSenders = DeclaredStatement<(deadline: Timestamp, countMax: Int), Void>(
         .write, "forget_asset_senders",
         """
         DELETE FROM asset_sender
-         WHERE ctid = ANY (ARRAY(SELECT ctid FROM asset_sender WHERE sent_at < \(\.deadline) LIMIT \(\.countMax)))
+         WHERE ctid = ANY (ARRAY(SELECT ctid FROM asset_sender WHERE sent_at < \(\.deadline) LIMIT \(\.countMax) FOR UPDATE SKIP LOCKED))
         RETURNING 1
         """)
 

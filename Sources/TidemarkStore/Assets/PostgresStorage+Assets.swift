@@ -28,7 +28,7 @@ extension PostgresStorage {
         }
         let owners = try await read(sql.quotas.owner(asset.database))
         return try await assetKeeps.run(for: owner(among: owners, sender)) { () async throws(StorageError) in
-            try await keepIfItFits(keep, keepSender, in: asset.database, of: owners, ifFull: remove)
+            try await keepIfItFits(asset, from: sender, keep, keepSender, of: owners, ifFull: remove)
         }
     }
 
@@ -41,9 +41,10 @@ extension PostgresStorage {
     }
 
     private func keepIfItFits(
-        _ keep: Call<Void>, _ keepSender: Call<Void>, in database: DatabaseID, of owners: [AccountID],
+        _ asset: AssetKey, from sender: UserID?, _ keep: Call<Void>, _ keepSender: Call<Void>, of owners: [AccountID],
         ifFull remove: @Sendable () async -> Void
     ) async throws(StorageError) -> Bool {
+        let database = asset.database
         let lease = try await acquire()
         defer { release(lease) }
         do {
@@ -57,15 +58,32 @@ extension PostgresStorage {
                 await remove()
                 return false
             }
+            _ = try await lease.connection.run(keepSender)
+            if let sender, try await isShareFull(of: AssetSender(asset: asset, user: sender), on: lease.connection) {
+                if !added.isEmpty { await remove() }
+                return false
+            }
         } catch {
             throw StorageError(error, duringCommit: false)
         }
         do {
-            _ = try await lease.connection.run(keepSender, Call.commit)
+            _ = try await lease.connection.run(Call.commit)
             return true
         } catch {
             throw StorageError(error, duringCommit: error.code == .connectionLost)
         }
+    }
+
+    /// Whether the sender has more of a public database now than an account may, because of this asset. What a record of
+    /// the sender names counts with the record. What records of others name says nothing, so the answer does not tell whether
+    /// others have the asset.
+    private func isShareFull(
+        of sent: AssetSender, on connection: PostgresConnection
+    ) async throws(PostgresError) -> Bool {
+        let (uses, unnamed) = try await connection.run(
+            sql.publicUses.use((sent.asset.database, sent.user)), sql.publicUses.isUnnamed(sent))
+        guard !unnamed.isEmpty, let use = uses.rows.first ?? nil else { return false }
+        return use.byteCount > use.bytesMax
     }
 
     package func assetClaims(of asset: AssetKey, by user: UserID) async throws(StorageError) -> AssetClaims {

@@ -88,6 +88,8 @@ package final class BackupSnapshot: Sendable {
         try await connection.run(sql.backup.isNamed(asset)).rows == [true]
     }
 
+    func run<Row>(_ call: Call<Row>) async throws(StorageError) -> [Row] { try await connection.run(call).rows }
+
     /// Living zones by their keys, a page at a time, compared with their records.
     ///
     /// - Returns: none if there are no more.

@@ -170,7 +170,8 @@ extension AdminStore {
         guard !held.isEmpty else { return false }
         try await clearEndedZones(of: database)
         guard try await repeatedly(closed, database, { sql.closing.forgetZones($0) }),
-            try await repeatedly(closed, database, { sql.closing.forgetMemories($0) })
+            try await repeatedly(closed, database, { sql.closing.forgetMemories($0) }),
+            try await repeatedly(closed, database, { sql.closing.forgetPublicUses($0) })
         else { return false }
         return try await forgetFeed(of: database, closed)
     }

@@ -168,6 +168,7 @@ struct ClosingStatements: Sendable {
     let forgetEntries = forgetting("feed_entries", from: "feed_entry")
     let forgetPointers = forgetting("pointers", from: "shared_zone")
     let forgetMemories = forgetting("memories", from: "request_memory")
+    let forgetPublicUses = forgetting("public_uses", from: "public_use")
 
     private static func forgetting(_ what: String, from table: String) -> DeclaredStatement<Step, Void> {
         DeclaredStatement(
@@ -220,6 +221,7 @@ struct ClosingStatements: Sendable {
         """
         UPDATE container SET deleted_identifier = identifier, identifier = 'deleted – ' || id, references_max = NULL,
                              feeds_everywhere = false, private_quota_bytes = NULL, public_quota_bytes = NULL,
+                             public_share_bytes = NULL,
                              request_rate = NULL, request_burst = NULL
          WHERE id = \(\.id) AND closed_at = \(\.closedAt) AND deleted_identifier IS NULL RETURNING id
         """)

@@ -13,8 +13,12 @@ final class DatabaseContainers: Sendable {
         let bytesMax: Int64?
         /// The owner's account, if that has a quota.
         let limitedAccount: AccountID?
+        /// Whether it is a public database, in which the bytes of creators are counted.
+        var isPublic = false
+        /// What one account may have in a public database, if that is bounded.
+        var shareMax: Int64?
         /// Whether writes must count bytes.
-        var hasQuota: Bool { bytesMax != nil || limitedAccount != nil }
+        var hasQuota: Bool { bytesMax != nil || limitedAccount != nil || shareMax != nil }
         /// The version of the schemas that was read before the quota.
         let version: Int64
     }

@@ -43,6 +43,15 @@ extension PostgresStorage {
         }
     }
 
+    package func publicUse(of user: UserID, in database: DatabaseID) async throws(StorageError) -> StorageUse? {
+        if let entry = containers.remembered(of: [database])[database], entry.shareMax == nil { return nil }
+        // There may be many files that the user has sent. As for uploads, a user is told apart if the account is not known.
+        let account = sharedDatabases.account(of: user)?.rawValue ?? -user.rawValue
+        return try await storageUses.run(for: .account(account)) { () async throws(StorageError) -> StorageUse? in
+            try await read(sql.publicUses.use((database, user)), isLong: true).first ?? nil
+        }
+    }
+
     package func setAccountQuota(_ bytesMax: Int64?, of account: AccountID?) async throws(StorageError) -> Bool {
         // Every server notices this at its next write transaction.
         guard let account else {

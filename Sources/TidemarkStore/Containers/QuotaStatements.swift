@@ -157,15 +157,21 @@ struct QuotaStatements: Sendable {
     let set = DeclaredStatement<(container: ContainerKey, quota: StorageQuota), Void>(
         .write, "quota_set",
         """
-        UPDATE container SET private_quota_bytes = \(\.quota.privateBytes), public_quota_bytes = \(\.quota.publicBytes)
+        UPDATE container SET private_quota_bytes = \(\.quota.privateBytes), public_quota_bytes = \(\.quota.publicBytes),
+                             public_share_bytes = \(\.quota.publicShare.stored)
          WHERE identifier = \(\.container.identifier) AND environment = \(\.container.environment) RETURNING id
         """)
 
     let find = DeclaredStatement<ContainerKey, StorageQuota>(
         .read, "admin_quota",
-        "SELECT private_quota_bytes, public_quota_bytes FROM container WHERE identifier = \(\.identifier) AND environment = \(\.environment)"
+        """
+        SELECT private_quota_bytes, public_quota_bytes, public_share_bytes FROM container
+         WHERE identifier = \(\.identifier) AND environment = \(\.environment)
+        """
     ) { row throws(PostgresError) in
-        StorageQuota(privateBytes: try row["private_quota_bytes"], publicBytes: try row["public_quota_bytes"])
+        StorageQuota(
+            privateBytes: try row["private_quota_bytes"], publicBytes: try row["public_quota_bytes"],
+            publicShare: PublicShare(stored: try row["public_share_bytes"]))
     }
 
     /// The databases that hold the most bytes.

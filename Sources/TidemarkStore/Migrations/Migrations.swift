@@ -223,5 +223,9 @@ package enum Migrations {
             "0050_retire_zone_keys", "ac913e42457df0a7c686b30734e3e07781c44e9270d2b616a56535db21269c90",
             PackageResources._050_retire_zone_keys_sql
         ),
+        (
+            "0052_count_public_use", "3f7191a459ae4ae44fc51b4b1c4c70a7323081e5c0f1f290349ccce9bb091c60",
+            PackageResources._052_count_public_use_sql
+        ),
     ]
 }

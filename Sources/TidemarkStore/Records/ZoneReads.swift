@@ -20,6 +20,8 @@ struct ZoneReads {
         fileprivate var indexByID: [ZoneID: Int] = [:]
         /// Of the reads that ask for shares, by their places.
         fileprivate var sharing: [Int: SharingRows] = [:]
+        /// What creators have of a public database, by the places of the reads.
+        fileprivate var creatorBytes: [Int: [UserID: Int64]] = [:]
         fileprivate var cascadeRowCount = 0
         fileprivate var childRowCount = 0
         fileprivate var ancestorRowCount = 0
@@ -62,6 +64,7 @@ struct ZoneReads {
         addRoles()
         if !withQuota.isEmpty { addStorageUse(of: withQuota) }
         if !accounts.isEmpty { addUse(of: accounts) }
+        addCreatorUses()
         addContainers()
     }
 
@@ -81,6 +84,9 @@ struct ZoneReads {
             let database = reads[index].key.database
             guard let entry = containers[database] ?? found.containers[database] else { continue }
             found.snapshots[index].schema = SchemaStamp(container: entry.container, version: found.schemaVersion)
+            guard entry.isPublic else { continue }
+            found.snapshots[index].publicUse = PublicUse(
+                bytesMax: entry.shareMax, byteCounts: found.creatorBytes[index] ?? [:])
         }
         return found
     }
@@ -299,6 +305,14 @@ struct ZoneReads {
         }
     }
 
+    /// Only where an account's share is bounded.
+    private mutating func addCreatorUses() {
+        for (index, read) in reads.enumerated() where containers[read.key.database]?.shareMax != nil {
+            let call = sql.publicUses.ofCreators((read.key, read.users, read.recordNames))
+            reading.add(call) { found, row in found.creatorBytes[index, default: [:]][row.user] = row.byteCount }
+        }
+    }
+
     /// A quota that is not remembered is found last. The caller then begins again and locks it.
     private mutating func addContainers() {
         let unknown = Set(reads.map(\.key.database)).filter { containers[$0] == nil }.sorted()
@@ -306,7 +320,7 @@ struct ZoneReads {
         reading.add(sql.schemas.containers(unknown)) { found, row in
             found.containers[row.database] = DatabaseContainers.Entry(
                 container: row.container, bytesMax: row.bytesMax, limitedAccount: row.limitedAccount,
-                version: found.schemaVersion)
+                isPublic: row.isPublic, shareMax: row.shareMax, version: found.schemaVersion)
         }
     }
 }

@@ -94,6 +94,8 @@ struct ZoneWrites: Sendable {
         if zones.contains(where: { !$0.records.isEmpty || !$0.memories.isEmpty }) {
             calls.append(isOneRun ? sql.records.writeRun(self) : sql.records.write(self))
         }
+        let creators = creators
+        if !creators.isEmpty { calls.append(sql.publicUses.count(creators)) }
         calls += AssetUseWrites(zones).calls
         let references = references
         if !references.holders.isEmpty { calls.append(sql.records.writeReferences(references)) }
@@ -105,6 +107,15 @@ struct ZoneWrites: Sendable {
                     (clientTokens, zones[0].clientTokensMax, zones[0].participantTokensMax)))
         }
         return calls + SharingWrites(zones).calls + [.commit]
+    }
+
+    /// Empty unless a database is public.
+    private var creators: [CreatorGrowthRow] {
+        zones.flatMap { zone in
+            zone.creatorGrowth.sorted { $0.key.rawValue < $1.key.rawValue }.map { creator, byteCount in
+                CreatorGrowthRow(database: zone.database, creator: creator, byteCount: byteCount)
+            }
+        }
     }
 
     private var clientTokens: [ClientTokenRow] {

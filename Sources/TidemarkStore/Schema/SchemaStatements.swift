@@ -9,13 +9,17 @@ struct SchemaStatements: Sendable {
     /// The container of each database, and its quota.
     let containers = DeclaredStatement<
         [DatabaseID],
-        (database: DatabaseID, container: ContainerID, bytesMax: Int64?, limitedAccount: AccountID?)
+        (
+            database: DatabaseID, container: ContainerID, bytesMax: Int64?, limitedAccount: AccountID?, isPublic: Bool,
+            shareMax: Int64?
+        )
     >(
         .read, "schema_containers",
         """
         SELECT d.id, d.container_id, \(QuotaStatements.bytesMax) AS bytes_max,
                (SELECT a.id FROM container_user u JOIN account a ON a.id = u.account_id
-                 WHERE u.id = d.user_id AND d.scope = 2 AND \(QuotaStatements.accountBytesMax) IS NOT NULL) AS limited_account
+                 WHERE u.id = d.user_id AND d.scope = 2 AND \(QuotaStatements.accountBytesMax) IS NOT NULL) AS limited_account,
+               d.scope = 1 AS is_public, \(PublicUseStatements.bytesMax) AS share_max
           FROM unnest(\(\.self)) AS k (id)
          CROSS JOIN LATERAL (
                SELECT id, container_id, scope, user_id FROM database WHERE id BETWEEN k.id AND k.id ORDER BY id LIMIT 1) AS d
@@ -23,7 +27,10 @@ struct SchemaStatements: Sendable {
                SELECT * FROM container WHERE id BETWEEN d.container_id AND d.container_id ORDER BY id LIMIT 1) AS c
         """
     ) { row throws(PostgresError) in
-        (try row["id"], try row["container_id"], try row["bytes_max"], try row["limited_account"])
+        (
+            try row["id"], try row["container_id"], try row["bytes_max"], try row["limited_account"],
+            try row["is_public"], try row["share_max"]
+        )
     }
 
     /// The version comes first, in a statement of its own: everything that is read after it is at least as new.

@@ -21,9 +21,18 @@ extension MemoryStore {
             transaction.rollBack()
             return false
         }
+        let isNew = database.withTables { $0.assets[asset] == nil }
+        if let sender, database.withTables({ $0.isShareFull(of: sender, with: asset) }) {
+            if isNew { await remove() }
+            transaction.rollBack()
+            return false
+        }
         try await transaction.commit { tables in
             tables.assets[asset] = now
-            if let sender { tables.assetSenders[asset, default: [:]][sender] = now }
+            guard let sender else { return }
+            // As a row that is new.
+            if tables.assetSenders[asset]?[sender] == nil { tables.namedAssets[sender]?.remove(asset) }
+            tables.assetSenders[asset, default: [:]][sender] = now
         }
         return true
     }
@@ -89,16 +98,45 @@ extension MemoryTables {
             senders: assetSenders[asset]?[user] == nil ? [] : [user], holders: holders.sorted { $0.name < $1.name })
     }
 
+    /// Whether the user has sent the asset, and no record of the user names it.
+    func isUnnamed(_ asset: AssetKey, by user: UserID) -> Bool {
+        assetSenders[asset]?[user] != nil && namedAssets[user]?.contains(asset) != true
+    }
+
+    /// Whether the sender would have more of a public database than an account may, because of this asset.
+    func isShareFull(of sender: UserID, with asset: AssetKey) -> Bool {
+        guard let share = share(of: sender, in: asset.database) else { return false }
+        if assetSenders[asset]?[sender] == nil { return !share.hasRoom(for: asset.content.byteCount) }
+        return isUnnamed(asset, by: sender) && share.byteCount > share.bytesMax
+    }
+
     func isUnused(_ asset: AssetKey, touchedBefore deadline: Timestamp) -> Bool {
         guard let touched = assets[asset], touched < deadline else { return false }
         return !(assetUses[asset] ?? []).contains { zones[$0.zone]?.state.removal == nil }
     }
 
+    /// Which of their assets creators name now. One that a record of the group names is named, whatever others name no longer.
+    mutating func markNamedAssets(_ changes: ZoneChanges) {
+        func key(_ content: FieldAsset) -> AssetKey { AssetKey(database: changes.database, content: content) }
+        for use in changes.assetUses {
+            guard let creator = use.removedFrom else { continue }
+            namedAssets[creator]?.subtract(use.removed.map(key))
+        }
+        for use in changes.assetUses {
+            guard let creator = use.addedBy else { continue }
+            namedAssets[creator, default: []].formUnion(use.added.map(key))
+        }
+    }
+
     mutating func write(_ use: AssetUse, in changes: ZoneChanges) {
         let user = AssetUser(zone: changes.zone, recordName: use.recordName)
         if use.removesUnread {
-            for (asset, users) in assetUses where users.contains(user) {
+            for (asset, users) in assetUses where users.contains(user) && asset.database == changes.database {
                 assetUses[asset]?.remove(user)
+                if let creator = use.removedFrom {
+                    publicUses[changes.database]?[creator, default: 0] -= asset.content.byteCount
+                    namedAssets[creator]?.remove(asset)
+                }
                 if let touched = assets[asset] { assets[asset] = max(touched, use.at) }
             }
         }

@@ -23,6 +23,11 @@ extension MemoryStore {
         return try await call { StorageUse.tighter($0.storageUse(of: database), $0.accountUse(of: database)?.use) }
     }
 
+    package func publicUse(of user: UserID, in database: DatabaseID) async throws(StorageError) -> StorageUse? {
+        guard self.database.withTables({ $0.shareMax(of: database) != nil }) else { return nil }
+        return try await call { $0.share(of: user, in: database) }
+    }
+
     package func setAccountQuota(_ bytesMax: Int64?, of account: AccountID?) async throws(StorageError) -> Bool {
         try await call { tables in
             guard let account else {
@@ -125,10 +130,31 @@ extension MemoryTables {
         return publicDatabases[container] == database ? quota.publicBytes : quota.privateBytes
     }
 
+    /// What one account may have in the database, if it is public and that is bounded.
+    func shareMax(of database: DatabaseID) -> Int64? {
+        guard let container = databases[database]?.container, publicDatabases[container] == database else { return nil }
+        return quotas[container]?.publicShareBytes
+    }
+
+    /// Nil if the database is not public.
+    func publicUse(of database: DatabaseID) -> PublicUse? {
+        guard let container = databases[database]?.container, publicDatabases[container] == database else { return nil }
+        let bytesMax = shareMax(of: database)
+        return PublicUse(bytesMax: bytesMax, byteCounts: bytesMax == nil ? [:] : publicUses[database] ?? [:])
+    }
+
+    /// How full a user's share is, with what the user has sent and no record of the user names.
+    func share(of user: UserID, in database: DatabaseID) -> StorageUse? {
+        guard let bytesMax = shareMax(of: database) else { return nil }
+        let unnamed = assetSenders.keys.filter { $0.database == database && isUnnamed($0, by: user) }
+        let byteCount = publicUses[database]?[user] ?? 0
+        return StorageUse(byteCount: unnamed.reduce(byteCount) { $0 + $1.content.byteCount }, bytesMax: bytesMax)
+    }
+
     /// The rows that a write to the database locks for the sake of quotas, in this order; none if there is no quota.
     func quotaRows(of database: DatabaseID) -> [MemoryRowLocks.Row] {
         let account = limitedAccount(of: database)?.account
-        guard account != nil || bytesMax(of: database) != nil else { return [] }
+        guard account != nil || bytesMax(of: database) != nil || shareMax(of: database) != nil else { return [] }
         return (account.map { [.account($0)] } ?? []) + [.database(database)]
     }
 

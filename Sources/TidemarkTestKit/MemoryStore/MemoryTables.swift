@@ -82,6 +82,8 @@ struct MemoryTables {
     /// The quotas of accounts over all containers, and that of those which have none of their own.
     var accountQuotas: [AccountID: Int64] = [:]
     var accountQuota: Int64?
+    /// What accounts have created in public databases.
+    var publicUses: [DatabaseID: [UserID: Int64]] = [:]
     /// What operators chose for the requests of accounts, and of each account in a container.
     var accountRates: [AccountID: RateChoice] = [:]
     var containerRates: [ContainerID: RateChoice] = [:]
@@ -100,6 +102,8 @@ struct MemoryTables {
     var assetUses: [AssetKey: Set<AssetUser>] = [:]
     /// Who sent which asset of a public database, and when.
     var assetSenders: [AssetKey: [UserID: Timestamp]] = [:]
+    /// Of these a record of the sender names the asset.
+    var namedAssets: [UserID: Set<AssetKey>] = [:]
     /// Those whose keys no server has.
     var endToEndAccounts: Set<AccountID> = []
     /// Here the mode of an account that has a key is stored with its users.
@@ -221,6 +225,7 @@ struct MemoryTables {
         snapshot.roles = roles.filter { read.users.contains($0.key) }
         snapshot.storageUse = storageUse(of: read.key.database)
         snapshot.accountUse = accountUse(of: read.key.database)
+        snapshot.publicUse = publicUse(of: read.key.database)
         if snapshot.storageUse != nil || snapshot.accountUse != nil {
             snapshot.tombstoneBytes = (databases[read.key.database]?.zones ?? []).reduce(0) {
                 $0 + (zones[$1]?.tombstoneBytes ?? 0)
@@ -234,6 +239,7 @@ struct MemoryTables {
         // PostgreSQL's store increments the version of its schemas for a new quota. Here the quota is read.
         return incarnation == moment.store && schemaStamp(of: moment.database) == moment.schema
             && storageUse(of: moment.database) == nil && accountUse(of: moment.database) == nil
+            && shareMax(of: moment.database) == nil
             && zone.state.changeNumber == moment.changeNumber
             && zone.writeNumber == moment.writeNumber && !zone.hasAny(of: moment.absentNames)
     }
@@ -329,7 +335,11 @@ struct MemoryTables {
             zones[changes.zone]?.write(changes, memoryEpoch: memoryEpoch)
             zones[changes.zone]?.expireTokens(before: expired)
             databases[changes.database]?.clientTokens.keep(changes)
+            for (creator, byteCount) in changes.creatorGrowth {
+                publicUses[changes.database, default: [:]][creator, default: 0] += byteCount
+            }
             for use in changes.assetUses { write(use, in: changes) }
+            markNamedAssets(changes)
             observe(.records(changes))
         }
     }

@@ -62,7 +62,7 @@ extension FailureReason {
         case .zonePurged: FailureLine(.userDeletedZone)
         case .assetMissing: FailureLine(.assetNotAvailable)
         case .assetModified: FailureLine(.assetFileModified)
-        case .assetsFull, .quotaExceeded: FailureLine(.quotaExceeded)
+        case .assetsFull, .quotaExceeded, .publicShareFull: FailureLine(.quotaExceeded)
         case .uploadsFull: FailureLine(.zoneBusy, retryAfter: 3)
         case .hierarchiesUnavailable: FailureLine(.zoneBusy, retryAfter: 5)
         // An operator gave the wrong key, which `Keys` logs. Nothing is wrong with what was sent.

@@ -215,7 +215,9 @@ extension GoldenCommand {
         GoldenCommand(
             changing: "containers set-quota", "iCloud.org.example.new --private-megabytes 10 --dry-run",
             "iCloud.org.example.new --private-megabytes 10",
-            "iCloud.org.example.new --public-megabytes none -o json"),
+            "iCloud.org.example.new --public-megabytes none -o json",
+            "iCloud.org.example.new --public-share-megabytes 2 --dry-run",
+            "iCloud.org.example.new --public-megabytes 50 --public-share-megabytes default"),
         GoldenCommand(
             changing: "context add", "third --database-url postgresql:///third --dry-run",
             "third --database-url postgresql:///third", "third --database-url postgresql:///third -o json",

@@ -216,6 +216,10 @@ final class PlantedStorage: Storage {
         try await base.setQuota(quota, of: container)
     }
 
+    func publicUse(of user: UserID, in database: DatabaseID) async throws(StorageError) -> StorageUse? {
+        try await base.publicUse(of: user, in: database)
+    }
+
     func setAccountQuota(_ bytesMax: Int64?, of account: AccountID?) async throws(StorageError) -> Bool {
         try await base.setAccountQuota(bytesMax, of: account)
     }

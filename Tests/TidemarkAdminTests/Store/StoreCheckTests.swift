@@ -87,6 +87,36 @@ import TidemarkTestSupport
         }
     }
 
+    @Test
+    func `R-278: what is counted for accounts in a public database is compared with what they created, and mended`()
+        async throws
+    {
+        try await BackupPlace.with { place in
+            try execute(place, "UPDATE database SET scope = 1, user_id = NULL")
+            #expect(try await codes(place) == ["public-bytes"])
+            let (_, planned) = try await place.run("store", "mend", "--dry-run")
+            #expect(planned.messages.last?.contains("1 public database") == true, "\(planned.messages)")
+            #expect(try await codes(place) == ["public-bytes"], "nothing was changed")
+            let (_, mended) = try await place.run("store", "mend")
+            #expect(mended.messages.last?.contains("1 public database") == true, "\(mended.messages)")
+            #expect(try await codes(place) == [])
+            // Two records of a two-letter name, and an asset.
+            let sum = 2 * (128 + 2 + 4) + BackupPlace.content.count
+            try execute(
+                place, "UPDATE public_use SET byte_count = byte_count + 1 WHERE user_id = 1 AND byte_count = \(sum)")
+            #expect(try await codes(place) == ["public-bytes"])
+            try execute(
+                place, "UPDATE public_use SET byte_count = byte_count - 1",
+                "INSERT INTO public_use SELECT id, 77, 5 FROM database")
+            let (_, said) = try await place.run("store", "verify")
+            #expect(said.data.contains("counts 5 bytes of the user 77, who has created 0."), "\(said.data)")
+            #expect(try await place.run("store", "mend").status == .ok)
+            #expect(try await codes(place) == [])
+            let (_, again) = try await place.run("store", "mend")
+            #expect(again.messages.last?.contains("nothing to mend") == true, "\(again.messages)")
+        }
+    }
+
     @Test func `R-956: of very many findings of a kind the rest is counted`() {
         #expect(StoreCheck.findings(missing: 20, damaged: 20, toldMax: 20) == [])
         let rest = StoreCheck.findings(missing: 21, damaged: 120, toldMax: 20)

@@ -47,6 +47,14 @@ import TidemarkTelemetry
             let turn = LongTurn(time: .milliseconds(80), processorTime: .milliseconds(worked))
             HeldLoop.note(turn, of: "l", in: log)
         }
+        let pieces = ServerMetrics.shared.longPieces.value
+        for piece in [4_999, 5_000, 2_000_001] {
+            let turn = LongTurn(
+                time: .milliseconds(80), processorTime: .milliseconds(9), longestPiece: .microseconds(piece))
+            HeldLoop.note(turn, of: "l", in: log)
+        }
+        #expect(ServerMetrics.shared.longPieces.value >= pieces + 2)
+        #expect(HeldLoop.longestMicroseconds >= 2_000_001)
         // Servers of other tests may count some at the same time.
         #expect(ServerMetrics.shared.heldTurns.value >= before + 2)
         log.end()

@@ -35,6 +35,11 @@ import TidemarkDomain
 
     @Test func `R-011, R-751: bytes are counted for a quota of the database or of the account`() {
         #expect(!entry(nil, version: 1).hasQuota)
+        var shared = entry(nil, version: 1)
+        shared.isPublic = true
+        #expect(!shared.hasQuota)
+        shared.shareMax = 0
+        #expect(shared.hasQuota, "R-277")
         #expect(entry(0, version: 1).hasQuota && entry(nil, version: 1, account: AccountID(1)).hasQuota)
     }
 }

@@ -149,6 +149,55 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-276: what accounts had created in public databases is counted, and nothing of private ones`()
+        async throws
+    {
+        try await withDatabase(before: "0052_count_public_use") { url, loop, _ in
+            let time = "'2026-01-01', 1, '00000000-0000-0000-0000-000000000001'"
+            let hash = "decode(repeat('07', 32), 'hex')"
+            try PostgresAdministration.execute(
+                [
+                    "INSERT INTO account (name) VALUES ('alice')",
+                    "INSERT INTO container (identifier, environment) VALUES ('iCloud.test', 1)",
+                    "INSERT INTO container_user (container_id, account_id) SELECT c.id, a.id FROM container c, account a",
+                    "INSERT INTO database (container_id, scope) SELECT id, 1 FROM container",
+                    "INSERT INTO database (container_id, scope, user_id) SELECT container_id, 2, id FROM container_user",
+                    "INSERT INTO zone (database_id, name, created_at) SELECT id, '_defaultZone', now() FROM database",
+                    """
+                    INSERT INTO record (database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at,
+                                        modified_by, created_by_device, byte_count, is_deleted, name, type, parent, fields)
+                    SELECT z.database_id, z.id, n, n, '2026-01-01', creator, \(time), bytes, is_deleted, r.name, 'Note', parent, ''
+                      FROM (VALUES (1, 5, 100, false, 'x', NULL), (2, 5, 20, false, 'yy', 'x'), (3, 6, 0, false, 'z', NULL),
+                                   (4, 7, 0, true, 'gone', NULL)) AS r (n, creator, bytes, is_deleted, name, parent)
+                     CROSS JOIN zone z
+                    """,
+                    """
+                    INSERT INTO asset (database_id, sha256, byte_count, created_at, touched_at)
+                    SELECT id, \(hash), 1000, now(), now() FROM database
+                    """,
+                    """
+                    INSERT INTO asset_use (database_id, zone_id, record_name, sha256)
+                    SELECT database_id, id, n, \(hash) FROM zone CROSS JOIN unnest('{yy,z,gone}'::text[]) AS n
+                    """,
+                    """
+                    INSERT INTO asset_sender (database_id, user_id, sent_at, sha256)
+                    SELECT id, 5, now(), \(hash) FROM database WHERE scope = 1
+                    """,
+                ], url: url)
+            _ = try await Migrator(url: url, loop: loop).migrate()
+            let uses = """
+                SELECT d.scope || ' ' || p.user_id || ' ' || p.byte_count
+                  FROM public_use p JOIN database d ON d.id = p.database_id ORDER BY p.user_id
+                """
+            let (first, second) = (100 + 1 + 4 + 128, 20 + 2 + 4 + 1 + 128 + 1_000)
+            #expect(try await lines(of: uses, url, loop) == ["1 5 \(first + second)", "1 6 \(1 + 4 + 128 + 1_000)"])
+            let senders = "SELECT is_named::text FROM asset_sender"
+            #expect(
+                try await lines(of: senders, url, loop) == ["true"],
+                "what was sent before counts with its records alone")
+        }
+    }
+
     /// The digests are those of another implementation, by `sha256sum`.
     @Test func `R-844: records that were there before digests were kept are in them`() async throws {
         try await withDatabase(before: "0035_add_zone_digest") { url, loop, _ in

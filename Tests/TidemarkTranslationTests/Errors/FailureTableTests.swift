@@ -27,6 +27,7 @@ import TidemarkWire
         (.serverFault, .internalError),
         (.assetMissing, .assetNotAvailable), (.assetTooLarge, .limitExceeded), (.assetModified, .assetFileModified),
         (.assetsFull, .quotaExceeded), (.quotaExceeded, .quotaExceeded), (.uploadsFull, .zoneBusy),
+        (.publicShareFull, .quotaExceeded),
         (.assetsUnavailable, .serverRejectedRequest),
         (.keysUnavailable, .serverRejectedRequest), (.masterKeyWrong, .internalError),
         (.zoneKeyUnknown, .serverRejectedRequest), (.encryptionModeDiffers, .serverRejectedRequest),

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an operator chose for the share of a public database that what one account created there may take.
+package enum PublicShare: Hashable, Sendable {
+    /// Nothing: a tenth of the public database's quota, if it has one.
+    case standard
+    /// Each account may fill the public database, as far as its quota goes.
+    case unlimited
+    case bytes(Int64)
+
+    /// Ten accounts are needed to fill a public database for which nothing else was chosen. Without a quota there is nothing to
+    /// share: then an account is not bounded either.
+    package static let standardPart: Int64 = 10
+
+    /// What each account may take; nil: there is no bound.
+    ///
+    /// - Parameter quota: of the public database.
+    package func bytesMax(of quota: Int64?) -> Int64? {
+        switch self {
+        case .standard: quota.map { $0 / Self.standardPart }
+        case .unlimited: nil
+        case .bytes(let count): count
+        }
+    }
+
+    // MARK: As it is stored
+
+    private static let storedUnlimited: Int64 = -1
+
+    /// Nil, -1, or a number of bytes.
+    package init(stored: Int64?) {
+        switch stored {
+        case nil: self = .standard
+        case .some(let count) where count >= 0: self = .bytes(count)
+        case .some: self = .unlimited
+        }
+    }
+
+    package var stored: Int64? {
+        switch self {
+        case .standard: nil
+        case .unlimited: Self.storedUnlimited
+        case .bytes(let count): count
+        }
+    }
+}
+
+/// What accounts have created in a public database, as a transaction has read it.
+package struct PublicUse: Hashable, Sendable {
+    /// What may be of one account; nil: there is no bound, and nothing was read.
+    package let bytesMax: Int64?
+    /// Of who sends the requests, and of the creators of the records that they name. Who has nothing has no entry.
+    package var byteCounts: [UserID: Int64]
+
+    package init(bytesMax: Int64?, byteCounts: [UserID: Int64] = [:]) {
+        self.bytesMax = bytesMax
+        self.byteCounts = byteCounts
+    }
+}
+
+/// The same, with what the requests of a group have changed so far.
+struct CreatorUses: Sendable {
+    private let use: PublicUse
+    /// How much more each creator's records take.
+    private var growth: [UserID: Int64] = [:]
+
+    init(_ use: PublicUse) {
+        self.use = use
+    }
+
+    var isBounded: Bool { use.bytesMax != nil }
+
+    mutating func grow(by byteCount: Int64, of creator: UserID) {
+        growth[creator, default: 0] += byteCount
+    }
+
+    /// Without those that stay as they were.
+    var changed: [UserID: Int64] { growth.filter { $0.value != 0 } }
+
+    /// How full the share of a user is; nil: there is no bound.
+    func share(of user: UserID) -> StorageUse? {
+        use.bytesMax.map {
+            StorageUse(byteCount: use.byteCounts[user, default: 0] + growth[user, default: 0], bytesMax: $0)
+        }
+    }
+}
