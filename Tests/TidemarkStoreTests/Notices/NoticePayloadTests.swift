@@ -91,7 +91,8 @@ import TidemarkTestSupport
         // Each round fills one payload exactly: lines of 100 bytes, 79 of them.
         let length = NoticePayload.encode([fired(.created, "")]).joined().utf8.count
         let names = (0..<79).map { String(1_000 + $0) + String(repeating: "~", count: 100 - length - 4) }
-        let notices = [QueryReason.created, .deleted, .created, .deleted, .created].flatMap { reason in
+        let reasons: [QueryReason] = [.created, .deleted, .created, .deleted, .created]
+        let notices: [ServerNotice] = reasons.flatMap { reason in
             names.map { fired(reason, $0) }
         }
         let payloads = NoticePayload.encode(notices)
