@@ -224,8 +224,8 @@ package enum Migrations {
             PackageResources._050_retire_zone_keys_sql
         ),
         (
-            "0052_count_public_use", "3f7191a459ae4ae44fc51b4b1c4c70a7323081e5c0f1f290349ccce9bb091c60",
-            PackageResources._052_count_public_use_sql
+            "0051_count_public_use", "3f7191a459ae4ae44fc51b4b1c4c70a7323081e5c0f1f290349ccce9bb091c60",
+            PackageResources._051_count_public_use_sql
         ),
     ]
 }

@@ -152,7 +152,7 @@ import TidemarkTestSupport
     @Test func `R-276: what accounts had created in public databases is counted, and nothing of private ones`()
         async throws
     {
-        try await withDatabase(before: "0052_count_public_use") { url, loop, _ in
+        try await withDatabase(before: "0051_count_public_use") { url, loop, _ in
             let time = "'2026-01-01', 1, '00000000-0000-0000-0000-000000000001'"
             let hash = "decode(repeat('07', 32), 'hex')"
             try PostgresAdministration.execute(
