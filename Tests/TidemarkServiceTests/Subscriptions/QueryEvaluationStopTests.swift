@@ -3,6 +3,7 @@
 import Synchronization
 import Testing
 import TidemarkDomain
+import TidemarkScheduling
 import TidemarkTestKit
 import TidemarkTestSupport
 

@@ -106,7 +106,7 @@ import TidemarkTestSupport
             func change(saves: [Subscription], deletes: [String]) async throws {
                 _ = try await server.modifySubscriptions(saves: saves, deletes: deletes, scope: .private, of: user)
                     .get()
-                await server.queriesChanged(in: database)
+                server.forgetQueries(of: database)
             }
             for (old, new, reason) in Self.table {
                 let names = ["first", "second"].map { "\($0) \(old) \(new)" }

@@ -4,6 +4,7 @@ import SessionTestSupport
 import Testing
 import TidemarkCrypto
 import TidemarkDomain
+import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
 

@@ -4,6 +4,7 @@ import SessionTestSupport
 import Synchronization
 import Testing
 import TidemarkDomain
+import TidemarkService
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire

@@ -17,29 +17,35 @@ import TidemarkDomain
 
     @Test func `R-877: each place waits once, and one works until nothing is left`() {
         var waiting = WaitingPlaces()
-        #expect(!waiting.add([]))
-        #expect(waiting.add(places(1...3, of: 1)))
-        #expect(!waiting.add(places(2...4, of: 1)))
-        #expect(zones(waiting.take(2)) == [ZoneID(1), ZoneID(2)])
+        let ofNone = waiting.add([])
+        let ofThree = waiting.add(places(1...3, of: 1))
+        let ofMore = waiting.add(places(2...4, of: 1))
+        #expect(!ofNone && ofThree && !ofMore)
+        let two = zones(waiting.take(2))
+        #expect(two == [ZoneID(1), ZoneID(2)])
         // It may come again while others wait, and is the last then.
-        #expect(!waiting.add(places(1...1, of: 1)))
-        #expect(zones(waiting.take(9)) == [ZoneID(3), ZoneID(4), ZoneID(1)])
-        #expect(waiting.take(9).isEmpty)
-        #expect(waiting.add(places(1...1, of: 1)))
+        let again = waiting.add(places(1...1, of: 1))
+        let rest = zones(waiting.take(9))
+        let nothing = waiting.take(9)
+        #expect(!again && rest == [ZoneID(3), ZoneID(4), ZoneID(1)] && nothing.isEmpty)
+        let afterAll = waiting.add(places(1...1, of: 1))
+        #expect(afterAll)
     }
 
     @Test func `R-865, I-5: however often places of one database come, those of others have their turn`() {
         var checks = PresenceChecks()
         // The busy database has the older zones, with the lower numbers.
-        #expect(checks.add(places(1...256, of: 1)))
-        #expect(!checks.add(places(1_000...1_000, of: 2)))
-        #expect(zones(checks.take(20)).contains(ZoneID(1_000)))
+        let starts = checks.add(places(1...256, of: 1))
+        let startsAgain = checks.add(places(1_000...1_000, of: 2))
+        #expect(starts && !startsAgain)
+        let first = zones(checks.take(20))
+        #expect(first.contains(ZoneID(1_000)))
         var taken: Set<ZoneID> = []
         for _ in 0..<13 {
-            let some = zones(checks.take(20))
-            taken.formUnion(some)
+            taken.formUnion(zones(checks.take(20)))
             // It changes again before the read is over.
-            #expect(!checks.add(places(1...20, of: 1)))
+            let restarts = checks.add(places(1...20, of: 1))
+            #expect(!restarts)
         }
         #expect(taken.isSuperset(of: (20...256).map { ZoneID($0) }))
     }
