@@ -106,12 +106,13 @@ import TidemarkWire
     @Test func `R-879: whoever is to wait beyond the next renewal sleeps until then`() {
         var machine = present()
         #expect(texts(machine.update(Array("b".utf8), now: .seconds(1))) == ["publish 7 b"])
-        // The refusal comes late, so its second ends after the renewal is due.
-        #expect(texts(machine.published(CKError(.zoneBusy), topic: 7, now: .milliseconds(5_500))) == [])
-        let actions = machine.wokeUp(now: .seconds(6))
-        #expect(texts(actions) == [] && delays(actions).allSatisfy { $0 == .milliseconds(500) })
-        #expect(!delays(actions).isEmpty)
-        #expect(texts(machine.wokeUp(now: .milliseconds(6_500))) == ["publish 7 b"])
+        // The renewal is due at the fifth second, while the answer is awaited.
+        #expect(texts(machine.wokeUp(now: .seconds(5))) == [])
+        let refusal = CKError(.zoneBusy, userInfo: [CKErrorRetryAfterKey: 5])
+        #expect(texts(machine.published(refusal, topic: 7, now: .milliseconds(5_900))) == [])
+        let actions = machine.wokeUp(now: .seconds(10))
+        #expect(texts(actions) == [] && delays(actions) == [.milliseconds(900)])
+        #expect(texts(machine.wokeUp(now: .milliseconds(10_900))) == ["publish 7 b"])
     }
 
     @Test func `R-879: news change who is shown, and own messages are not delivered`() {

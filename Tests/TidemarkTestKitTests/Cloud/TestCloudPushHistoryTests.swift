@@ -10,7 +10,7 @@ import TidemarkTestSupport
 /// Random histories in which pushes get lost, come twice and overtake each other, on a line that lives.
 ///
 /// A seed that fails is printed. `TIDEMARK_TEST_SEED` makes it the first one.
-@Suite(.timeLimit(.minutes(10))) struct PushHistoryTests {
+@Suite(.timeLimit(.minutes(10))) struct TestCloudPushHistoryTests {
     /// How often an app without an engine was told of each of its subscriptions.
     private final class Heard: Sendable {
         private let counts = Mutex<[String: Int]>([:])

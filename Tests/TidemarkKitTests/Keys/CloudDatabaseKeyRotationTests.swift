@@ -7,7 +7,7 @@ import TidemarkWire
 @testable import TidemarkKit
 
 /// An owner changes the key of a zone to which others add keys at the same time.
-@Suite struct KeyRotationTests {
+@Suite struct CloudDatabaseKeyRotationTests {
     private let scheduler = ManualScheduler()
     private let server: ScriptedServer
     private let container: CKContainer

@@ -10,7 +10,7 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// What fires: every pair of versions, with every kind of predicate and every choice of options, through a whole server.
-@Suite struct SubscriptionTruthTableTests {
+@Suite struct QueryEvaluationTruthTableTests {
     enum Version: CaseIterable { case absent, differs, matches }
 
     /// Written out by hand.

@@ -8,7 +8,7 @@ import TidemarkTestSupport
 
 /// The predicates of the queries' tests as subscriptions. What fires follows from what PostgreSQL finds before and after a
 /// change. So the index and the evaluator of the servers are compared with another implementation.
-@Suite struct SubscriptionsAsQueriesTests {
+@Suite struct PostgresStorageSubscriptionsAsQueriesTests {
     private struct Place: Hashable {
         let zone: String
         let name: String
