@@ -8,7 +8,7 @@ import TidemarkFields
 
 @Suite struct QueryWatchesForgettingTests {
     private static func zone(in database: DatabaseID) -> WrittenZone {
-        WrittenZone(key: ZoneKey(database: database, name: "notes"), life: .nobody, records: [], replaced: [])
+        WrittenZone(key: ZoneKey(database: database, name: "notes"), records: [], replaced: [])
     }
 
     @Test func `I-4: whoever may have missed that subscriptions changed reads those of each database again`() {
