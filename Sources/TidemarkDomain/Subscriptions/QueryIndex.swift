@@ -120,6 +120,8 @@ package struct QueryIndex: Sendable {
     /// The approximate memory of the index.
     package private(set) var byteCount = 0
     package private(set) var count = 0
+    /// Whether it has subscriptions in a public database. Then all are: an index is of one database.
+    package private(set) var isPublic = false
 
     /// The approximate memory of a subscription beside its texts, and of its predicate made ready.
     private static let bytesPerSubscription = 512
@@ -137,6 +139,7 @@ package struct QueryIndex: Sendable {
             let subscription = watching.subscription
             guard let query = subscription.query, let type = subscription.recordType else { continue }
             count += 1
+            if subscription.scope == .public { isPublic = true }
             byteCount +=
                 Self.bytesPerSubscription + 8 * query.predicateBytes.count + subscription.notificationInfo.count
                 + subscription.id.utf8.count + type.utf8.count

@@ -182,6 +182,7 @@ extension WrittenZone {
     fileprivate init(_ changes: ZoneChanges, of snapshot: ZoneSnapshot, by makers: ChangeMakers) {
         self.init(
             key: snapshot.key, makers: makers, records: changes.records, replaced: changes.replaced,
-            unread: snapshot.unread.isEmpty ? [] : Set(snapshot.unread.keys))
+            unread: snapshot.unread.isEmpty ? [] : Set(snapshot.unread.keys),
+            part: ChangeRanges.Part(after: snapshot.zone?.changeNumber ?? 0, upTo: changes.changeNumber))
     }
 }

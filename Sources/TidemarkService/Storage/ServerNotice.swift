@@ -11,6 +11,8 @@ package enum ServerNotice: Sendable, Hashable {
     case queriesChanged(DatabaseID)
     /// So many query subscriptions of a database were fired that other servers were not told of each.
     case queriesLost(DatabaseID)
+    /// Other servers were told of all that these changes fire. It comes after what they fire, and never before.
+    case queriesEvaluated(EvaluatedChanges)
     case credentialRevoked(CredentialID)
     case deviceRevoked(AccountDevice)
     /// An operator closes the connections of an account, or of one device of it. They may come back.

@@ -48,16 +48,19 @@ package struct ZonesMoved: Sendable {
     /// The types of the records that changed in each zone. An empty name stands for the set of zones. Other servers do
     /// not say it: of a zone that is not in it records of any type may have changed.
     package var types: [ZoneKey: ChangedTypes]
+    /// Changes of public databases that have fired all that they fire.
+    package var evaluated: [EvaluatedChanges]
 
     package init(
         _ notices: [ZoneNotice], news: [ZoneNews] = [], growth: [DatabaseID: Int64] = [:], fired: [QueryFiring] = [],
-        types: [ZoneKey: ChangedTypes] = [:]
+        types: [ZoneKey: ChangedTypes] = [:], evaluated: [EvaluatedChanges] = []
     ) {
         self.notices = notices
         self.news = news
         self.growth = growth
         self.fired = fired
         self.types = types
+        self.evaluated = evaluated
     }
 
     /// What changed in the zone of a notice.
@@ -135,4 +138,16 @@ extension QueryNotice {
 package struct QueryNoticeSubject: Sendable, Hashable {
     package let subscriber: SubscriberKey
     package let record: QueryNotification.Record?
+}
+
+/// "All that these changes of a public database fire has been posted": what a server tells the others, so that they know whether
+/// they have missed anything.
+package struct EvaluatedChanges: Sendable, Hashable {
+    package let database: DatabaseID
+    package let part: ChangeRanges.Part
+
+    package init(database: DatabaseID, part: ChangeRanges.Part) {
+        self.database = database
+        self.part = part
+    }
 }

@@ -57,7 +57,8 @@ final class QueryEvaluation: Sendable {
     func written(_ zones: [WrittenZone]) {
         guard !zones.isEmpty else { return }
         let now = scheduler.now
-        let (work, mustRead) = shared.queryWatches.withLock { $0.written(zones, now: now) }
+        let (work, mustRead, silent) = shared.queryWatches.withLock { $0.written(zones, now: now) }
+        if !silent.isEmpty { onMoved(ZonesMoved([], evaluated: silent)) }
         for part in work { scheduler.run { [self] in await carryOut(part) } }
         if mustRead { scheduler.run { [self] in await readWanted() } }
     }
@@ -183,7 +184,12 @@ final class QueryEvaluation: Sendable {
     private func carryOut(_ first: QueryWatches.QueryWork) async {
         var work = first
         while true {
-            await evaluate(work)
+            switch await evaluate(work) {
+            // all that the changes fire has been sent.
+            case true?: onMoved(ZonesMoved([], evaluated: work.written.map(\.evaluated)))
+            case false?: break
+            case nil: await lose(work)
+            }
             let now = scheduler.now
             switch shared.queryWatches.withLock({ $0.done(work.database, now: now) }) {
             case .nothing: return
@@ -193,20 +199,23 @@ final class QueryEvaluation: Sendable {
         }
     }
 
-    private func evaluate(_ work: QueryWatches.QueryWork) async {
+    /// - Returns: whether it has found subscriptions of a public database. Nil: the store does not say what is needed to send.
+    private func evaluate(_ work: QueryWatches.QueryWork) async -> Bool? {
         switch work.known {
-        case .none: return
-        case .some(let index): if await !fire(work, by: index) { await lose(work) }
+        case .none: return false
+        case .some(let index): return await fire(work, by: index) ? index.isPublic : nil
         case .large:
             var after: SubscriberKey?
+            var isPublic = false
             repeat {
-                guard case .success(let pages) = await page(of: [work.database], after: after) else {
-                    return await lose(work)
-                }
-                guard let next = pages[work.database] else { return }
-                guard await fire(work, by: await index(of: next)) else { return await lose(work) }
+                guard case .success(let pages) = await page(of: [work.database], after: after) else { return nil }
+                guard let next = pages[work.database] else { break }
+                let index = await self.index(of: next)
+                guard await fire(work, by: index) else { return nil }
+                isPublic = isPublic || index.isPublic
                 after = next.next
             } while after != nil
+            return isPublic
         }
     }
 

@@ -12,17 +12,23 @@ struct WrittenZone: Sendable {
     let replaced: [RecordState]
     /// Records of ``replaced`` whose fields were not read.
     let unread: Set<String>
+    /// The numbers of the changes: all that the zone has between the two.
+    let part: ChangeRanges.Part
 
     init(
         key: ZoneKey, makers: ChangeMakers = ChangeMakers(), records: [RecordState], replaced: [RecordState],
-        unread: Set<String> = []
+        unread: Set<String> = [], part: ChangeRanges.Part = ChangeRanges.Part(after: 0, upTo: 0)
     ) {
         self.key = key
         self.makers = makers
         self.records = records
         self.replaced = replaced
         self.unread = unread
+        self.part = part
     }
+
+    /// To be said once they have fired all that they fire.
+    var evaluated: EvaluatedChanges { EvaluatedChanges(database: key.database, part: part) }
 
     /// Whether a version before or after is of a type that a subscription looks at.
     func concerns(_ index: QueryIndex) -> Bool {
@@ -118,19 +124,27 @@ struct QueryWatches: Sendable {
 
     /// Takes in what was written.
     ///
-    /// - Returns: what can be evaluated now, and whether somebody must read (``startsReading()``).
-    mutating func written(_ zones: [WrittenZone], now: Duration) -> (work: [QueryWork], mustRead: Bool) {
+    /// - Returns: what can be evaluated now, whether somebody must read (``startsReading()``), and changes of public databases that
+    ///   fire nothing.
+    mutating func written(
+        _ zones: [WrittenZone], now: Duration
+    ) -> (work: [QueryWork], mustRead: Bool, silent: [EvaluatedChanges]) {
         var work: [QueryWork] = []
         var mustRead = false
+        var silent: [EvaluatedChanges] = []
         for zone in zones {
             let database = zone.key.database
             if let entry = entries[database], let known = entry.known, !entry.isBusy,
                 now - entry.readAt <= Self.ageMax
             {
                 switch known {
+                // Nobody there wants to know. Whoever does, and was not found here, is to believe that something is missing.
                 case .none: continue
                 case .some(let index):
-                    guard zone.concerns(index) else { continue }
+                    guard zone.concerns(index) else {
+                        if index.isPublic { silent.append(zone.evaluated) }
+                        continue
+                    }
                     let byteCount = zone.byteCount
                     // One that is larger than all that may be held is evaluated when nothing else is.
                     guard heldBytes == 0 || heldBytes + byteCount <= waitingBytesMax else { break }
@@ -146,7 +160,7 @@ struct QueryWatches: Sendable {
             }
             mustRead = wait(zone) || mustRead
         }
-        return (work, mustRead)
+        return (work, mustRead, silent)
     }
 
     /// - Returns: whether the database is to be read now.

@@ -10,19 +10,27 @@ final class NoticePoster: Sendable {
     private let zones: PostingLine
     /// Carries what names records: nobody but servers of the store hears it there.
     private let queries: PostingLine
+    private let scheduler: any Scheduler
+
+    /// How long it may take until others know that they missed nothing. They ask themselves with each sweep.
+    private static let evaluatedDelay = Duration.seconds(1)
 
     /// - Parameters:
     ///   - bus: for notices of zones. Nil: the store, which carries all others anyway.
     ///   - delay: how long the notices of the first post are gathered.
     init(bus: (any NoticeBus)?, store: any NoticeBus, scheduler: any Scheduler, delay: Duration) {
+        self.scheduler = scheduler
         queries = PostingLine(store, scheduler: scheduler, delay: delay)
         // One line for one bus: two would wake its listeners twice as often.
         zones = bus.map { PostingLine($0, scheduler: scheduler, delay: delay) } ?? queries
     }
 
-    func post(_ notices: [ZoneNotice], _ fired: [QueryNotice] = []) {
+    /// - Parameter evaluated: changes that have fired all that they fire. It is said once in a while for many.
+    func post(_ notices: [ZoneNotice], _ fired: [QueryNotice] = [], evaluated: [EvaluatedChanges] = []) {
         if !notices.isEmpty { zones.add { line in for notice in notices { line.add(notice) } } }
         if !fired.isEmpty { queries.add { line in for notice in fired { line.add(notice) } } }
+        guard !evaluated.isEmpty, queries.take({ $0.add(evaluated) }) else { return }
+        _ = scheduler.schedule(after: Self.evaluatedDelay) { [self] in queries.add { $0.evaluatedIsDue() } }
     }
 
     /// The query subscriptions of a database have changed.
@@ -43,6 +51,7 @@ final class NoticePoster: Sendable {
 
     /// Posts all that waits, at once. For a server that stops.
     func flush() async {
+        queries.take { $0.evaluatedIsDue() }
         await queries.flush()
         if zones !== queries { await zones.flush() }
     }

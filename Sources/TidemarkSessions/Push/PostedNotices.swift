@@ -13,24 +13,33 @@ struct PostedNotices: Sendable {
         var lost: [DatabaseID] = []
         /// Databases whose query subscriptions have changed.
         var changed: [DatabaseID] = []
+        /// Changes that have fired nothing but what is in here, or was posted before.
+        var evaluated: [EvaluatedChanges] = []
 
-        var isEmpty: Bool { zones.isEmpty && queries.isEmpty && lost.isEmpty && changed.isEmpty }
+        var isEmpty: Bool {
+            zones.isEmpty && queries.isEmpty && lost.isEmpty && changed.isEmpty && evaluated.isEmpty
+        }
 
         var notices: [ServerNotice] {
             changed.map { .queriesChanged($0) } + zones.map { .zone($0) } + queries.map { .queryFired($0) }
-                + lost.map { .queriesLost($0) }
+                + lost.map { .queriesLost($0) } + evaluated.map { .queriesEvaluated($0) }
         }
     }
 
     /// Notices of each kind that wait while the bus cannot be reached. Further ones of zones are dropped: the other servers' sweep
     /// finds the changes (I-4).
     static let waitingMax = 10_000
+    /// The most databases of which it is said that changes have fired all that they fire. Of others a sweep tells that records may
+    /// have changed.
+    static let evaluatedMax = 1_000
 
     private let returnsOwn: Bool
     private var zones = WaitingLines<ZoneNotice>(countMax: waitingMax)
     private var queries = WaitingLines<QueryNotice>(countMax: waitingMax)
     private var lost: Set<DatabaseID> = []
     private var changed: Set<DatabaseID> = []
+    private var evaluated: [DatabaseID: ChangeRanges] = [:]
+    private var isEvaluatedDue = false
     private var zoneEchoes = NoticeEchoes<ZoneNotice>(countMax: waitingMax)
     private var queryEchoes = NoticeEchoes<QueryNotice>(countMax: waitingMax)
     private var lostEchoes = NoticeEchoes<DatabaseID>(countMax: waitingMax)
@@ -50,18 +59,45 @@ struct PostedNotices: Sendable {
 
     mutating func queriesChanged(in database: DatabaseID) { changed.insert(database) }
 
+    /// Changes have fired all that they fire. They wait until it is due to say so.
+    ///
+    /// - Returns: whether none waited before.
+    mutating func add(_ some: [EvaluatedChanges]) -> Bool {
+        let wasEmpty = evaluated.isEmpty
+        for changes in some where evaluated[changes.database] != nil || evaluated.count < Self.evaluatedMax {
+            evaluated[changes.database, default: ChangeRanges()].insert(changes.part)
+        }
+        return wasEmpty
+    }
+
+    mutating func evaluatedIsDue() { isEvaluatedDue = !evaluated.isEmpty }
+
     /// Removes and returns the next post: so many notices of each kind at the most.
     mutating func take(_ countMax: Int) -> Post {
-        let post = Post(
+        var post = Post(
             zones: zones.take(countMax), queries: queries.take(countMax), lost: Array(lost.sorted().prefix(countMax)),
             changed: Array(changed.sorted().prefix(countMax)))
         lost.subtract(post.lost)
         changed.subtract(post.changed)
+        post.evaluated = takeEvaluated(countMax)
         guard returnsOwn else { return post }
         zoneEchoes.add(post.zones)
         queryEchoes.add(post.queries)
         lostEchoes.add(post.lost)
         return post
+    }
+
+    /// NB: of a database with notices that still wait nothing is said. Then the post is not empty, so another one follows.
+    private mutating func takeEvaluated(_ countMax: Int) -> [EvaluatedChanges] {
+        guard isEvaluatedDue else { return [] }
+        var taken: [EvaluatedChanges] = []
+        for database in evaluated.keys.sorted() where queries.count(of: database) == 0 && !lost.contains(database) {
+            guard taken.count < countMax else { break }
+            let parts = evaluated.removeValue(forKey: database)?.parts ?? []
+            taken += parts.map { EvaluatedChanges(database: database, part: $0) }
+        }
+        isEvaluatedDue = !evaluated.isEmpty
+        return taken
     }
 
     /// Nobody hears of a post. Of zones the other servers' sweep finds what they were not told (I-4). The rest they are told later:
@@ -73,6 +109,9 @@ struct PostedNotices: Sendable {
         lost.formUnion(post.queries.map(\.database))
         lost.formUnion(post.lost)
         changed.formUnion(post.changed)
+        guard !post.evaluated.isEmpty else { return }
+        _ = add(post.evaluated)
+        isEvaluatedDue = true
     }
 
     /// The received notices that are not our own.

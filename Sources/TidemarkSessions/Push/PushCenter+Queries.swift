@@ -84,8 +84,8 @@ extension PushCenter {
             })
     }
 
-    /// Notices of other servers may have been lost. The sweep sees changes of private databases alone, so all who have query
-    /// subscriptions in the public one are told that records may have changed (I-4).
+    /// Notices of other servers may have been lost: all who have query subscriptions in the public database are told that records may
+    /// have changed (I-4).
     func tellOfPublicQueries() { tellOfQueries(state.withLock { $0.queryAudience.watchers(of: nil) }) }
 
     /// Users who are told together, and how long it is until the next are.

@@ -37,6 +37,7 @@ final class PushCenter: Sendable {
         var isTellingQueries = false
         /// Of each user with sessions.
         var privateDatabases: [UserID: DatabaseID] = [:]
+        var publicQueries = PublicQueryWatches()
         /// Whether the next step of sending pushes of queries is scheduled.
         var isSendingQueries = false
         /// Whether the next step of sending is scheduled.
@@ -263,9 +264,11 @@ final class PushCenter: Sendable {
             let isRead = await hub.pushes.renewSubscriptions(of: own, ageMax: .zero)
             if !isRead { hub.pushes.subscriptionsUnread(of: identity) }
         }
-        // Changes of a private database make another server read its subscriptions again. In the shared database changes
-        // are others', and the other server may not know yet that they concern anybody.
-        if scope == .shared { siblings.post([ZoneNotice(database: database, life: .nobody, zoneName: "")]) }
+        // Changes of a private database make another server read its subscriptions again. In the shared and the public database
+        // changes are others', and the other server may not know yet that they concern anybody.
+        if scope != .private {
+            siblings.post([ZoneNotice(database: identity.sharedDatabase, life: .nobody, zoneName: "")])
+        }
     }
 
     /// sends a last push for each subscription that is gone. Devices that relied on it then fetch, find out, and
@@ -315,6 +318,7 @@ final class PushCenter: Sendable {
             moved.notices.contains {
                 state.watches[$0.database] != nil || !state.sharedZones.viewers(concernedBy: $0).isEmpty
             } || moved.fired.contains { state.queries.isHere($0.user) }
+                || moved.evaluated.contains { state.publicQueries.watches($0.database) }
         }
     }
 
@@ -339,6 +343,7 @@ final class PushCenter: Sendable {
     /// the subscriptions are read first.
     func zonesMoved(_ zones: ZonesMoved) {
         push(zones.fired)
+        takeIn(zones.evaluated)
         guard !zones.notices.isEmpty else { return }
         let now = scheduler.now
         let (known, old, unknown, listed) = state.withLock { state in
@@ -529,6 +534,7 @@ final class PushCenter: Sendable {
         guard let read else { return true }
         guard case .success(let all) = await service.subscriptions(of: read.user) else { return false }
         if let viewer = state.withLock({ $0.knows(all, of: database, at: read.begunAt) }) { renewList(of: viewer) }
+        await startPublicQueries(of: database)
         tellBus()
         return true
     }

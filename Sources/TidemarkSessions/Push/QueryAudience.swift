@@ -23,8 +23,13 @@ struct QueryAudience {
     ///   - subscriptions: nil: they are not known, or were forgotten.
     ///   - own: the user's private database.
     mutating func knows(_ subscriptions: [Subscription]?, of own: DatabaseID) {
-        if subscriptions == nil { unread.insert(own) } else { unread.remove(own) }
-        let new = Set((subscriptions ?? []).lazy.filter { $0.scope == .public }.compactMap { $0.query?.database })
+        guard let subscriptions else {
+            // Where they looked before is still compared with the store.
+            unread.insert(own)
+            return
+        }
+        unread.remove(own)
+        let new = Set(subscriptions.lazy.filter { $0.scope == .public }.compactMap { $0.query?.database })
         let old = watched[own] ?? []
         guard new != old else { return }
         for database in old.subtracting(new) {
@@ -37,6 +42,11 @@ struct QueryAudience {
 
     /// No device of the user is here any more.
     mutating func leave(_ own: DatabaseID) { knows([], of: own) }
+
+    /// The public databases at which queries are known to look: those of a user, or of all.
+    func publicDatabases(of own: DatabaseID? = nil) -> Set<DatabaseID> {
+        own.map { watched[$0] ?? [] } ?? Set(watchers.keys)
+    }
 
     /// Those whose queries look, or may look, at a public database. Nil: at any.
     func watchers(of database: DatabaseID?) -> [DatabaseID] {

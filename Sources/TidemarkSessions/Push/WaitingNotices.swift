@@ -41,6 +41,8 @@ struct WaitingLines<Notice: DatabaseNotice>: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
+    func count(of database: DatabaseID) -> Int { lines.count(of: database) }
+
     /// Adds a notice behind those of its database. It is dropped if there is no room for it.
     ///
     /// - Returns: whether it waits.

@@ -32,8 +32,8 @@ final class HubSiblings: Sendable {
     }
 
     /// Tells other servers.
-    func post(_ notices: [ZoneNotice], _ queries: [QueryNotice] = []) {
-        state.withLock { $0.speaker }.post(notices, queries)
+    func post(_ notices: [ZoneNotice], _ queries: [QueryNotice] = [], evaluated: [EvaluatedChanges] = []) {
+        state.withLock { $0.speaker }.post(notices, queries, evaluated: evaluated)
     }
 
     /// Tells other servers that the query subscriptions of a database have changed.

@@ -108,7 +108,7 @@ package final class SessionHub: Sendable {
     /// told.
     package func committed(_ moved: ZonesMoved) {
         tell(moved)
-        siblings.post(moved.notices, moved.fired.map(\.notice))
+        siblings.post(moved.notices, moved.fired.map(\.notice), evaluated: moved.evaluated)
     }
 
     /// Siblings first: they begin while this hub is still busy.
@@ -122,6 +122,7 @@ package final class SessionHub: Sendable {
     package func heard(_ notices: [ServerNotice]) {
         var moved: [ZoneNotice] = []
         var fired: [QueryNotice] = []
+        var evaluated: [EvaluatedChanges] = []
         var revoked = RevokedAccess()
         var closed: [(AccountID, DeviceID?)] = []
         var limited: Set<AccountID?> = []
@@ -133,6 +134,7 @@ package final class SessionHub: Sendable {
             case .queryFired(let notice): fired.append(notice)
             case .queriesChanged(let database): service.forgetQueries(of: database)
             case .queriesLost(let database): lost.append(database)
+            case .queriesEvaluated(let changes): evaluated.append(changes)
             case .credentialRevoked(let credential): revoked.credentials.insert(credential)
             case .deviceRevoked(let device): revoked.devices.insert(device)
             case .connectionsClosed(let account, let device): closed.append((account, device))
@@ -161,7 +163,7 @@ package final class SessionHub: Sendable {
             scheduler.runAtOnce { [self, revoked] in await cutOff(revoked) }
             siblings.each { [revoked] in await $0.cutOff(revoked) }
         }
-        tell(ZonesMoved(poster.others(moved)))
+        tell(ZonesMoved(poster.others(moved), evaluated: evaluated))
         let others = poster.others(fired)
         guard !others.isEmpty else { return }
         siblings.each(where: { hub in others.contains { hub.pushes.isHere($0.subscriber.user) } }) { hub in
@@ -195,7 +197,7 @@ package final class SessionHub: Sendable {
     }
 
     private func lookAtEverything() async {
-        pushes.tellOfPublicQueries()
+        await pushes.sweepPublicQueries(isAfterGap: true)
         await lookAtZones()
         await checkCredentials()
         await checkClosings()
@@ -390,6 +392,7 @@ package final class SessionHub: Sendable {
     /// Starts with the first session: a hub without sessions sends the store nothing.
     private func startTimers() {
         every(settings.sweepInterval) { hub in await hub.pushes.sweep() }
+        every(settings.sweepInterval) { hub in await hub.pushes.sweepPublicQueries() }
         every(settings.sweepInterval) { hub in await hub.presence.sweep(by: hub) }
         every(settings.credentialCheckInterval) { hub in await hub.checkCredentials() }
         every(settings.limitsCheckInterval) { hub in

@@ -18,6 +18,7 @@ package import TidemarkService
 ///     f <database> <user> <scope> <reason, or 0> <device in hexadecimal digits> <subscription> <record name> <zone name>
 ///     v <database whose query subscriptions may all have been fired>
 ///     w <database whose query subscriptions have changed>
+///     e <public database> <number> <number up to which the changes after the first have fired all that they fire>
 ///     p … (``PresencePayload``)
 ///     a <when the server began> <number of the question in hexadecimal digits> <name of the server>
 package enum NoticePayload {
@@ -66,6 +67,8 @@ package enum NoticePayload {
             "w\t\(database.rawValue)\n"
         case .queriesLost(let database):
             "v\t\(database.rawValue)\n"
+        case .queriesEvaluated(let changes):
+            "e\t\(changes.database.rawValue)\t\(changes.part.after)\t\(changes.part.upTo)\n"
         case .credentialRevoked(let credential):
             "c\t\(credential.rawValue)\n"
         case .deviceRevoked(let revoked):
@@ -130,6 +133,12 @@ package enum NoticePayload {
                 return .queriesChanged(DatabaseID(id))
             case ("v", 2):
                 return .queriesLost(DatabaseID(id))
+            case ("e", 4):
+                guard let after = ChangeNumber(text(parts[2])), let upTo = ChangeNumber(text(parts[3])), after >= 0,
+                    upTo > after
+                else { return nil }
+                return .queriesEvaluated(
+                    EvaluatedChanges(database: DatabaseID(id), part: ChangeRanges.Part(after: after, upTo: upTo)))
             case ("c", 2):
                 return .credentialRevoked(CredentialID(id))
             case ("k", 2):

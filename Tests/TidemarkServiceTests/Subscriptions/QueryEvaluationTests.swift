@@ -13,8 +13,13 @@ import TidemarkTestSupport
     /// What a server has fired, as "subscription record reason".
     private final class Fired: Sendable {
         private let texts = Mutex<[String]>([])
+        private let parts = Mutex<[ChangeRanges.Part]>([])
+
+        /// The changes of which it was said that they have fired all that they fire.
+        var evaluated: [ChangeRanges.Part] { parts.withLock { $0 } }
 
         func take(_ moved: ZonesMoved) {
+            parts.withLock { $0 += moved.evaluated.map(\.part) }
             let new = moved.fired.map { firing -> String in
                 let reason = firing.reason.map { "\($0)" } ?? "?"
                 return "\(firing.subscription.id) \(firing.record?.name ?? "?") \(reason)"
@@ -295,6 +300,7 @@ import TidemarkTestSupport
             try await savePublic("c", 3, in: database, fixture, at: server)
             try await fixture.scheduler.sleep(for: .seconds(1))
             #expect(fired.all() == ["s c created"])
+            #expect(fired.evaluated.count == 2, "R-263: not of the second one")
         }
     }
 
@@ -347,6 +353,47 @@ import TidemarkTestSupport
                 try await fixture.scheduler.sleep(for: .seconds(5))
                 #expect(fired.all() == told)
             }
+        }
+    }
+
+    @Test func `R-263: of a public database others are told which changes have fired all that they fire`() throws {
+        let fixture = try ServiceFixture()
+        let fired = Fired()
+        let server = fixture.server(firesQueries: true) { fired.take($0) }
+        try fixture.scheduler.simulate {
+            let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+            let database = try await server.publicDatabase(of: container).get().database
+            let alice = fixture.identity.user
+            func write(_ name: String, _ counter: UInt64, type: String = "Note") async throws -> ChangeNumber {
+                let save = RecordSave(
+                    name: name, type: type, tag: nil, fields: try FieldMap([Field("text", .string("t"))]),
+                    parent: .unchanged)
+                let request = RecordsRequest(
+                    id: RequestID(device, counter), key: ZoneKey(database: database, name: ZoneName.default),
+                    saves: [save], deletes: [], policy: .ifServerRecordUnchanged, isAtomic: false, user: alice,
+                    access: RecordAccess(scope: .public, user: alice))
+                let number = try #require(await server.modify(request).numbers.first ?? nil)
+                try await fixture.scheduler.sleep(for: .seconds(1))
+                return number
+            }
+            // Nobody is known to want it.
+            var last = try await write("a", 1)
+            #expect(fired.evaluated.isEmpty)
+            try await save(subscription("of alice", in: database, .public), of: alice, at: server)
+            var expected: [ChangeRanges.Part] = []
+            for (name, counter, type) in [("b", 2, "Note"), ("c", 3, "Other"), ("d", 4, "Note")]
+                as [(String, UInt64, String)]
+            {
+                let next = try await write(name, counter, type: type)
+                expected.append(ChangeRanges.Part(after: last, upTo: next))
+                last = next
+            }
+            #expect(fired.evaluated == expected && fired.all().count == 2)
+            // In a private database nobody needs it.
+            try await save(subscription("own", in: fixture.identity.privateDatabase), of: alice, at: server)
+            _ = try await server.modify(try fixture.saving(["p"], id: RequestID(DeviceID(high: 0, low: 5), 1))).get()
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            #expect(fired.evaluated == expected && fired.all() == ["own p created"])
         }
     }
 

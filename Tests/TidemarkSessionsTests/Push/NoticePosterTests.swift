@@ -70,6 +70,25 @@ import TidemarkTestSupport
         #expect(store.posts.last == [.zone(Self.zone(1)), .queryFired(Self.query(3))])
     }
 
+    @Test func `R-263: that changes have fired all is said a second later, and at once by a server that stops`() throws
+    {
+        let store = ScriptedBus(scheduler, .quickest)
+        let poster = poster(nil, store)
+        for number in 1...3 {
+            let changes = PostedNoticesTests.changes(ChangeNumber(number - 1), ChangeNumber(number))
+            poster.post([], [Self.query(number)], evaluated: [changes])
+        }
+        scheduler.advance(by: .milliseconds(900))
+        #expect(Array(store.posts.joined()) == (1...3).map { .queryFired(Self.query($0)) })
+        scheduler.advance(by: .milliseconds(200))
+        #expect(store.posts.last == [.queriesEvaluated(PostedNoticesTests.changes(0, 3))])
+        poster.post([], evaluated: [PostedNoticesTests.changes(3, 4)])
+        try scheduler.complete { await poster.flush() }
+        #expect(store.posts.last == [.queriesEvaluated(PostedNoticesTests.changes(3, 4))])
+        scheduler.advance(by: .seconds(10))
+        #expect(store.posts.joined().count == 5)
+    }
+
     @Test func `R-875: a server that stops posts what waits, in its order, whatever the pace`() throws {
         let store = ScriptedBus(scheduler, PostingPace(listeners: 100))
         let poster = poster(nil, store)

@@ -54,6 +54,30 @@ import TidemarkService
         #expect(posted.take(1).lost == [DatabaseID(7)])
     }
 
+    static func changes(_ after: ChangeNumber, _ upTo: ChangeNumber, in database: Int64 = 7) -> EvaluatedChanges {
+        EvaluatedChanges(database: DatabaseID(database), part: ChangeRanges.Part(after: after, upTo: upTo))
+    }
+
+    @Test func `R-263: that changes have fired all is said after what they fire, and again if the post has failed`() {
+        var posted = PostedNotices(returnsOwn: true)
+        for number in 0..<3 { posted.add(Self.query("\(number)")) }
+        let (seven, eight) = (Self.changes(1, 2), Self.changes(4, 6, in: 8))
+        let areFirst = [posted.add([seven]), posted.add([eight])]
+        #expect(areFirst == [true, false])
+        let early = posted.take(1)
+        #expect(early.queries.count == 1 && early.evaluated.isEmpty)
+        posted.evaluatedIsDue()
+        // What one of them has fired still waits.
+        #expect(posted.take(1).evaluated == [eight])
+        let last = posted.take(1)
+        #expect(last.notices == [.queryFired(Self.query("2")), .queriesEvaluated(seven)])
+        posted.failed(last)
+        #expect(posted.take(1).notices == [.queriesLost(DatabaseID(7)), .queriesEvaluated(seven)])
+        #expect(posted.take(1).isEmpty)
+        let isFirstAgain = posted.add([eight])
+        #expect(isFirstAgain)
+    }
+
     @Test func `R-723: a server does not take what it has posted for news of others`() {
         var posted = PostedNotices(returnsOwn: true)
         posted.add(Self.zone("a"))

@@ -27,14 +27,17 @@ import TidemarkService
         #expect(audience.watchers(of: nil) == Self.own(1, 2, 4))
         // They are forgotten, and known again.
         audience.knows(nil, of: DatabaseID(2))
+        #expect(audience.publicDatabases() == Set(Self.own(90, 91)))
+        #expect(audience.publicDatabases(of: DatabaseID(2)) == Set(Self.own(91)))
         #expect(audience.watchers(of: DatabaseID(90)) == Self.own(1, 2, 4))
         audience.knows([Self.query("a", in: 90)], of: DatabaseID(2))
         #expect(audience.watchers(of: DatabaseID(91)) == Self.own(4))
+        #expect(audience.publicDatabases() == Set(Self.own(90)))
         audience.knows([], of: DatabaseID(1))
         #expect(audience.watchers(of: DatabaseID(90)) == Self.own(2, 4))
         audience.leave(DatabaseID(4))
         audience.leave(DatabaseID(2))
-        #expect(audience.watchers(of: nil).isEmpty)
+        #expect(audience.watchers(of: nil).isEmpty && audience.publicDatabases().isEmpty)
     }
 
     @Test func `R-723: very many are told in groups, and each once`() {

@@ -52,6 +52,8 @@ import TidemarkTestSupport
                 .limitsChanged(AccountID(7)), .limitsChanged(nil), .connectionsClosed(AccountID(7), nil),
                 .connectionsClosed(AccountID(7), DeviceID(high: 1, low: .max)), .containerClosed(ContainerID(7)),
                 .queriesChanged(DatabaseID(7)), .queriesLost(DatabaseID(7)),
+                .queriesEvaluated(
+                    EvaluatedChanges(database: DatabaseID(7), part: ChangeRanges.Part(after: 0, upTo: .max))),
                 .queryFired(query(.created, QueryNotification.Record(name: "a b", zoneName: "_defaultZone"))),
                 .queryFired(query(nil, nil)),
                 .devicesAsked(DeviceQuestion(number: .max, account: nil)),
@@ -107,6 +109,7 @@ import TidemarkTestSupport
         "k\t1\t2\n", "q\t1\n", "q\tone\t1\n", "q\t1\tg\n", "q\t1\t11111111111111111\n", "a\t1\t1\n",
         "a\t1\tg\thost/1\n", "a\tone\t1\thost/1\n", "w\tx\n", "w\t1\t2\n", "v\t\n", "f\t1\t2\t1\t1\tzz\ts\tr\tz\n",
         "f\t1\tx\t1\t1\t00\ts\tr\tz\n", "f\t1\t2\t9\t1\t00\ts\tr\tz\n", "f\t1\t2\t1\t1\n",
+        "e\t1\t2\n", "e\t1\t2\t2\n", "e\t1\t3\t2\n", "e\t1\t-1\t2\n", "e\t1\tx\t2\n", "e\t1\t1\t2\t3\n",
     ])
     func `I-4: what cannot be understood is passed over`(_ payload: String) {
         #expect(NoticePayload.decode(payload).isEmpty)
