@@ -2,42 +2,42 @@
 
 /// Why something cannot be sealed to a public key, or opened.
 package enum HPKEError: Error, Sendable, Equatable {
-    /// The public key has another length than ``X25519KeyPair/byteCount``, or everybody knows the secret that it leads to.
+    /// A public key has another length than ``X25519KeyPair/byteCount``, or everybody knows the secret that it leads to.
     case publicKeyInvalid
     /// There are fewer bytes than any sealed message has.
     case tooShort
-    /// It was sealed to another key, for another purpose, or was changed.
+    /// It was sealed by somebody else, to another key, for another purpose, or was changed.
     case notGenuine
 }
 
-/// Encrypts to somebody's public key (RFC 9180): base mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM.
+/// Encrypts to somebody's public key (RFC 9180): auth mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM.
 ///
-/// Whoever has the public key can seal. So what is opened proves nothing of who sealed it.
+/// What opens was sealed with the sender's private key, or with the receiver's own.
 package enum HPKE {
     /// How many bytes a sealed message has more than its content: the ephemeral public key, and the tag.
     package static let overheadByteCount = X25519KeyPair.byteCount + AESGCM.tagByteCount
 
     /// Encrypts one message.
     ///
-    /// - Parameters:
-    ///   - info: the purpose. It must be the same when the message is opened.
-    ///   - context: what else must be the same.
+    /// - Parameter info: the purpose, and where the message belongs. It must be the same when the message is opened.
     /// - Returns: the ephemeral public key, then as many bytes as `content`, and the tag.
     package static func seal(
-        _ content: [UInt8], to publicKey: [UInt8], info: [UInt8], authenticating context: [UInt8] = []
+        _ content: [UInt8], to publicKey: [UInt8], from sender: X25519KeyPair, info: [UInt8]
     ) throws(HPKEError) -> [UInt8] {
-        var sender = try HPKEContext(sealingTo: publicKey, info: info, ephemeral: .random())
-        return sender.encapsulated + sender.seal(content, authenticating: context)
+        let context = try HPKEContext(sealingTo: publicKey, from: sender, info: info, ephemeral: .random())
+        return context.encapsulated + context.seal(content, authenticating: [])
     }
 
-    /// Decrypts the result of ``seal(_:to:info:authenticating:)``.
+    /// Decrypts the result of ``seal(_:to:from:info:)``.
+    ///
+    /// - Parameter sender: the public key of whoever must have sealed it.
     package static func open(
-        _ sealed: [UInt8], with keys: X25519KeyPair, info: [UInt8], authenticating context: [UInt8] = []
+        _ sealed: [UInt8], with keys: X25519KeyPair, from sender: [UInt8], info: [UInt8]
     ) throws(HPKEError) -> [UInt8] {
         guard sealed.count >= overheadByteCount else { throw .tooShort }
-        var receiver = try HPKEContext(
-            opening: Array(sealed.prefix(X25519KeyPair.byteCount)), with: keys, info: info)
-        return try receiver.open(Array(sealed.dropFirst(X25519KeyPair.byteCount)), authenticating: context)
+        let context = try HPKEContext(
+            opening: Array(sealed.prefix(X25519KeyPair.byteCount)), with: keys, from: sender, info: info)
+        return try context.open(Array(sealed.dropFirst(X25519KeyPair.byteCount)), authenticating: [])
     }
 
     /// A key pair of a secret, the same each time (§7.1.3).
@@ -52,69 +52,65 @@ package enum HPKE {
     }
 }
 
-/// What sender and receiver agree on (§5): messages are opened in the order in which they were sealed.
+/// What sender and receiver agree on (§5), for one message.
 struct HPKEContext: Sendable {
     /// The ephemeral public key, which goes to the receiver.
     let encapsulated: [UInt8]
     let key: [UInt8]
-    let baseNonce: [UInt8]
-    private var sequence: UInt64 = 0
+    let nonce: [UInt8]
 
     /// - Parameter ephemeral: used once, for this context.
-    init(sealingTo publicKey: [UInt8], info: [UInt8], ephemeral: X25519KeyPair) throws(HPKEError) {
-        guard let secret = ephemeral.sharedSecret(with: publicKey) else { throw .publicKeyInvalid }
-        self.init(secret, encapsulated: ephemeral.publicKey, receiver: publicKey, info: info)
+    init(
+        sealingTo receiver: [UInt8], from sender: X25519KeyPair, info: [UInt8], ephemeral: X25519KeyPair
+    ) throws(HPKEError) {
+        guard let secret = ephemeral.sharedSecret(with: receiver), let proof = sender.sharedSecret(with: receiver)
+        else { throw .publicKeyInvalid }
+        self.init(
+            secret + proof, encapsulated: ephemeral.publicKey, receiver: receiver, sender: sender.publicKey, info: info)
     }
 
-    init(opening encapsulated: [UInt8], with keys: X25519KeyPair, info: [UInt8]) throws(HPKEError) {
-        guard let secret = keys.sharedSecret(with: encapsulated) else { throw .publicKeyInvalid }
-        self.init(secret, encapsulated: encapsulated, receiver: keys.publicKey, info: info)
+    init(
+        opening encapsulated: [UInt8], with receiver: X25519KeyPair, from sender: [UInt8], info: [UInt8]
+    ) throws(HPKEError) {
+        guard let secret = receiver.sharedSecret(with: encapsulated), let proof = receiver.sharedSecret(with: sender)
+        else { throw .publicKeyInvalid }
+        self.init(
+            secret + proof, encapsulated: encapsulated, receiver: receiver.publicKey, sender: sender, info: info)
     }
 
-    /// The key schedule of the base mode, which has no key that both had before (§5.1).
-    private init(_ secret: [UInt8], encapsulated: [UInt8], receiver: [UInt8], info: [UInt8]) {
-        let shared = Self.sharedSecret(secret, encapsulated: encapsulated, receiver: receiver)
+    /// The key schedule of the auth mode, in which the sender's key takes part (§5.1).
+    private init(_ secrets: [UInt8], encapsulated: [UInt8], receiver: [UInt8], sender: [UInt8], info: [UInt8]) {
+        let shared = Self.sharedSecret(secrets, encapsulated: encapsulated, receiver: receiver, sender: sender)
         let suite = LabeledHKDF.suite
-        let baseMode: UInt8 = 0
+        let authMode: UInt8 = 2
         let context =
-            [baseMode] + suite.extract([], label: "psk_id_hash") + suite.extract(info, label: "info_hash")
+            [authMode] + suite.extract([], label: "psk_id_hash") + suite.extract(info, label: "info_hash")
         let scheduled = suite.extract([], salt: shared, label: "secret")
         self.encapsulated = encapsulated
         key = suite.expand(scheduled, label: "key", info: context, byteCount: AESGCM.keyByteCount)
-        baseNonce = suite.expand(scheduled, label: "base_nonce", info: context, byteCount: AESGCM.nonceByteCount)
+        nonce = suite.expand(scheduled, label: "base_nonce", info: context, byteCount: AESGCM.nonceByteCount)
     }
 
-    /// What the curve gives, bound to both public keys (§4.1).
-    static func sharedSecret(_ secret: [UInt8], encapsulated: [UInt8], receiver: [UInt8]) -> [UInt8] {
+    /// What the curve gives of both pairs of keys, bound to the three public keys (§4.1).
+    static func sharedSecret(
+        _ secrets: [UInt8], encapsulated: [UInt8], receiver: [UInt8], sender: [UInt8]
+    ) -> [UInt8] {
         let kem = LabeledHKDF.kem
         return kem.expand(
-            kem.extract(secret, label: "eae_prk"), label: "shared_secret", info: encapsulated + receiver,
+            kem.extract(secrets, label: "eae_prk"), label: "shared_secret", info: encapsulated + receiver + sender,
             byteCount: SHA256.byteCount)
     }
 
-    mutating func seal(_ content: [UInt8], authenticating context: [UInt8]) -> [UInt8] {
-        let sealed = AESGCM.seal(content, key: key, nonce: nonce, authenticating: context)
-        // 2^64 messages are never sealed.
-        sequence += 1
-        return sealed
+    /// The only message: a second one would have the same nonce.
+    func seal(_ content: [UInt8], authenticating context: [UInt8]) -> [UInt8] {
+        AESGCM.seal(content, key: key, nonce: nonce, authenticating: context)
     }
 
-    /// A message that does not open does not count.
-    mutating func open(_ sealed: [UInt8], authenticating context: [UInt8]) throws(HPKEError) -> [UInt8] {
+    func open(_ sealed: [UInt8], authenticating context: [UInt8]) throws(HPKEError) -> [UInt8] {
         guard let content = AESGCM.open(sealed, key: key, nonce: nonce, authenticating: context) else {
             throw .notGenuine
         }
-        sequence += 1
         return content
-    }
-
-    /// The message's number, combined with what only sender and receiver know (§5.2).
-    private var nonce: [UInt8] {
-        var nonce = baseNonce
-        for place in 0..<8 {
-            nonce[nonce.count - 1 - place] ^= UInt8(truncatingIfNeeded: sequence >> UInt64(8 * place))
-        }
-        return nonce
     }
 }
 
