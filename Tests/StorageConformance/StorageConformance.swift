@@ -65,7 +65,7 @@ package enum StorageConformance {
     package static var scenarios: [Scenario] {
         accounts + zones + records + causes + inventories + references + queries + locks + moments + zoneFeed
             + databaseFeed
-            + subscriptions + schemas + choices + quotas + assets + keys + shares + shareRaces + sharedLists
+            + subscriptions + schemas + choices + quotas + assets + keys + keyGrants + shares + shareRaces + sharedLists
             + sharedFeeds + hierarchies + sharePeople + devices + closing
     }
 }

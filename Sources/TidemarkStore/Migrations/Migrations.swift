@@ -223,5 +223,9 @@ package enum Migrations {
             "0050_retire_zone_keys", "ac913e42457df0a7c686b30734e3e07781c44e9270d2b616a56535db21269c90",
             PackageResources._050_retire_zone_keys_sql
         ),
+        (
+            "0051_add_key_grants", "69fdb374551cd76dd05c0a27872930c5595adda0540096b328fde97698f3e1d9",
+            PackageResources._051_add_key_grants_sql
+        ),
     ]
 }
