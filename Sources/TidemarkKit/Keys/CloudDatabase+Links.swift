@@ -6,24 +6,34 @@ internal import TidemarkWire
 
 /// Keys of zones that a link brings, because no server can hand them on: an account is end-to-end encrypted.
 extension CloudDatabase {
-    /// The keys of one zone, as far as they are on this device.
-    typealias LinkedKeys = (newest: ZoneSecret?, hasAll: Bool)
+    /// The keys of one zone, as far as they are on this device; and why some are not.
+    typealias LinkedKeys = (newest: ZoneSecret?, failure: CKError?)
 
-    /// Takes the zones whose keys the server does not have for this account from its answer, and their keys from this device.
+    /// Takes the zones whose keys the server does not have for this account from its answer, and their keys from what the owner has given,
+    /// or from this device.
     /// In the private database there are none: a server cannot make a device forget how its own keys are wrapped.
     ///
     /// - Parameter name: under which the account's key is kept.
     func takeLinked(
         from found: inout ServerKeys, name: String
-    ) throws(CKError) -> [CKRecordZone.ID: LinkedKeys] {
+    ) async throws(CKError) -> [CKRecordZone.ID: LinkedKeys] {
         guard scope == .shared else { return [:] }
         var linked: [CKRecordZone.ID: LinkedKeys] = [:]
         for (zoneID, result) in found.zones {
-            guard case .success(let wires) = result, !wires.isEmpty, wires.allSatisfy(\.wrapped.isEmpty) else {
-                continue
+            guard result.hasIDsAlone, case .success(let wires) = result else { continue }
+            var kept = try keys.store.key(for: Self.linkName(of: zoneID, name)).flatMap(ZoneLinkKeys.init(bytes:))
+            var failure = Self.linkMissing
+            if let given = found.given[zoneID] {
+                do throws(CKError) {
+                    // the owner's word counts more than a link's.
+                    let opened = try await open(given, of: zoneID, found.account, name: name)
+                    kept = kept.map { opened.adding($0) } ?? opened
+                } catch {
+                    failure = error
+                }
             }
-            let kept = try keys.store.key(for: Self.linkName(of: zoneID, name)).flatMap(ZoneLinkKeys.init(bytes:))
-            linked[zoneID] = keys.adopt(wires.map(\.id), of: zoneID, from: kept)
+            let adopted = keys.adopt(wires.map(\.id), of: zoneID, from: kept)
+            linked[zoneID] = (adopted.newest, adopted.hasAll ? nil : failure)
         }
         for zoneID in linked.keys { found.zones[zoneID] = nil }
         return linked
@@ -70,7 +80,8 @@ extension CloudDatabase {
     static let linkMissing = CKError(
         .serverRejectedRequest,
         message: "The server cannot read the keys of these encrypted values: an account is end-to-end encrypted. "
-            + "Ask for a URL with keys (CKContainer.urlWithKeys(of:for:)), and accept the share by it on this device.")
+            + "A device of the zone's owner gives them to whoever was invited (CKContainer.grantKeys(of:)). Or ask for a "
+            + "URL with keys (CKContainer.urlWithKeys(of:for:)), and accept the share by it on this device.")
 
     /// A URL of a share with the newest keys of its zone in the fragment. Makes a key if the zone has none.
     func urlWithKeys(_ url: URL, of zoneID: CKRecordZone.ID) async throws(CKError) -> URL {

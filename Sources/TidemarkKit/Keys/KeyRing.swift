@@ -10,6 +10,8 @@ package final class KeyRing: Sendable {
         var secrets: [Place: ZoneSecret] = [:]
         /// With what values of a zone are encrypted, as far as known.
         var newest: [CKRecordZone.ID: ZoneSecret] = [:]
+        /// Zones of this account in which somebody may lack keys who can be given some soon.
+        var waiting: Set<CKRecordZone.ID> = []
         var observers: [Observer] = []
     }
 
@@ -31,16 +33,19 @@ package final class KeyRing: Sendable {
     let store: any KeyStore
     /// Whether the server must never have the account's key, whatever it says.
     let requiresEndToEnd: Bool
+    /// Whether keys may be given to accounts whose keys servers have.
+    let allowsEscrowedParticipants: Bool
     private let state = Mutex(State())
 
     package init(
         container: String, environment: TidemarkConfiguration.Environment, store: any KeyStore,
-        requiresEndToEnd: Bool = false
+        requiresEndToEnd: Bool = false, allowsEscrowedParticipants: Bool = false
     ) {
         self.container = container
         self.environment = environment
         self.store = store
         self.requiresEndToEnd = requiresEndToEnd
+        self.allowsEscrowedParticipants = allowsEscrowedParticipants
     }
 
     // MARK: Zones
@@ -100,6 +105,16 @@ package final class KeyRing: Sendable {
             return (newest, ids.allSatisfy { state.secrets[Place(zoneID: zoneID, id: $0)] != nil })
         }
     }
+
+    // MARK: Others
+
+    func setWaiting(_ isWaited: Bool, in zoneID: CKRecordZone.ID) {
+        state.withLock { state in
+            if isWaited { state.waiting.insert(zoneID) } else { state.waiting.remove(zoneID) }
+        }
+    }
+
+    var waitedZones: Set<CKRecordZone.ID> { state.withLock { $0.waiting } }
 
     // MARK: The account
 
