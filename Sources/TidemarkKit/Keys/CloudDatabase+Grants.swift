@@ -7,6 +7,8 @@ internal import TidemarkWire
 /// Keys of zones that the device of an end-to-end encrypted owner gives to those with whom a zone is shared.
 extension CloudDatabase {
     private static let grantLog = Log("encryption")
+    /// How long to wait before somebody without a key is asked about again.
+    private static let grantPause: Duration = .seconds(60)
 
     // MARK: For owners
 
@@ -18,9 +20,11 @@ extension CloudDatabase {
             do throws(CKError) {
                 let refused = try await grantKeys(of: zoneID)
                 // Somebody who has no key yet may have one soon.
-                keys.setWaiting(refused.values.contains { $0.isOfKeylessReader }, in: zoneID)
+                let isWaited = refused.values.contains { $0.isOfKeylessReader }
+                keys.setWaiting(until: isWaited ? connection.now + Self.grantPause : nil, in: zoneID)
             } catch {
-                keys.setWaiting(true, in: zoneID)
+                keys.setWaiting(
+                    until: error.isWorthAnotherTry ? connection.now + Self.grantPause : nil, in: zoneID)
                 Self.grantLog.info(
                     "others were not given a zone's keys", ["code": "\(error.code.rawValue)"])
             }
@@ -30,7 +34,7 @@ extension CloudDatabase {
     /// The same for zones of which CKShare records have come or were saved, and those in which somebody still waits.
     func grantQuietly(after results: some Sequence<(id: CKRecord.ID, result: Result<CKRecord, CKError>)>) async {
         guard scope == .private else { return }
-        let waited = keys.waitedZones
+        let waited = keys.waitedZones(at: connection.now)
         var zoneIDs: Set<CKRecordZone.ID> = []
         for (id, result) in results {
             guard case .success(let record) = result, record is CKShare || waited.contains(id.zoneID) else { continue }

@@ -10,8 +10,9 @@ package final class KeyRing: Sendable {
         var secrets: [Place: ZoneSecret] = [:]
         /// With what values of a zone are encrypted, as far as known.
         var newest: [CKRecordZone.ID: ZoneSecret] = [:]
-        /// Zones of this account in which somebody may lack keys who can be given some soon.
-        var waiting: Set<CKRecordZone.ID> = []
+        /// Zones of this account in which somebody may lack keys who can be given some soon, and when to try again, on the
+        /// connection's clock.
+        var waiting: [CKRecordZone.ID: Duration] = [:]
         var observers: [Observer] = []
     }
 
@@ -108,13 +109,15 @@ package final class KeyRing: Sendable {
 
     // MARK: Others
 
-    func setWaiting(_ isWaited: Bool, in zoneID: CKRecordZone.ID) {
-        state.withLock { state in
-            if isWaited { state.waiting.insert(zoneID) } else { state.waiting.remove(zoneID) }
-        }
+    /// - Parameter time: when to try again; nil: nobody waits.
+    func setWaiting(until time: Duration?, in zoneID: CKRecordZone.ID) {
+        state.withLock { $0.waiting[zoneID] = time }
     }
 
-    var waitedZones: Set<CKRecordZone.ID> { state.withLock { $0.waiting } }
+    /// The zones in which somebody waits, and it is time to try again.
+    func waitedZones(at now: Duration) -> Set<CKRecordZone.ID> {
+        state.withLock { Set($0.waiting.filter { $0.value <= now }.keys) }
+    }
 
     // MARK: The account
 

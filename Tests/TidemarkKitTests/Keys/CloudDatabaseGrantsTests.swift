@@ -25,11 +25,11 @@ import TidemarkWire
 
         let state = Mutex(State())
 
-        func change(_ body: @Sendable (inout sending State) -> Void) { state.withLock(body) }
+        func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
         var current: State { state.withLock { $0 } }
 
         func answer(_ envelope: WireClientEnvelope) -> WireServerEnvelope.OneOfAnswer? {
-            state.withLock { state in
+            state.withLock { state -> WireServerEnvelope.OneOfAnswer? in
                 switch envelope.request {
                 case .fetchKeys(let request):
                     var answer = WireFetchKeysAnswer()
@@ -245,8 +245,12 @@ import TidemarkWire
         #expect(count(.grantKeys) > 0 && stored.current.grants.isEmpty, "bob has no key yet")
         stored.change { $0.readers = [Self.reader("_bob", bob)] }
         try fetched(note)
+        #expect(stored.current.grants.isEmpty, "not at once")
+        scheduler.advance(by: .seconds(60))
+        try fetched(note)
         #expect(stored.current.grants.map(\.user) == ["_bob"], "bob waited")
         let before = count(.grantKeys)
+        scheduler.advance(by: .seconds(60))
         try fetched(note)
         #expect(count(.grantKeys) == before, "nobody waits")
     }
@@ -363,15 +367,15 @@ import TidemarkWire
         serve([first], try given([first], by: bob))
         #expect(try sealing(container())?.get() == first)
         serve([first, second], try given([first, second], by: other))
-        let container = container()
-        let error = try #require(try sealing(container)?.error)
+        let device = container()
+        let error = try #require(try sealing(device)?.error)
         #expect(error.changedKeyUserRecordID?.recordName == "_bob" && error.code == .serverRejectedRequest)
         // The same key with another mode is another one too.
         serve([first, second], try given([first, second], by: bob, mode: .escrowed))
-        #expect(try sealing(container)?.error?.changedKeyUserRecordID != nil)
+        #expect(try sealing(device)?.error?.changedKeyUserRecordID != nil)
         serve([first, second], try given([first, second], by: other))
-        try scheduler.complete { try await container.acceptChangedKey(of: CKRecord.ID(recordName: "_bob")) }
-        #expect(try sealing(container)?.get() == second)
+        try scheduler.complete { try await device.acceptChangedKey(of: CKRecord.ID(recordName: "_bob")) }
+        #expect(try sealing(device)?.get() == second)
     }
 
     @Test func `R-270: what the owner gives counts before what a link says of the same id`() throws {
