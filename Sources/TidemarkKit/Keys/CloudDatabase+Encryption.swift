@@ -93,6 +93,7 @@ extension CloudDatabase {
     func unsealed(
         _ results: [FetchedRecord], missing: MissingAssets = .failRecord
     ) async throws(CKError) -> [FetchedRecord] {
+        await grantQuietly(after: results)
         var zoneIDs: [CKRecordZone.ID] = []
         var hasEncrypted = false
         for result in results {
