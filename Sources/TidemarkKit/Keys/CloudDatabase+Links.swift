@@ -34,8 +34,9 @@ extension CloudDatabase {
                 guard kept != nil, error.code == .serverRejectedRequest else { continue }
                 ids = []
             }
-            // Whoever has opened a URL of the zone gets one with the newer key too.
-            let hasLink = kept != nil
+            // Whoever has opened a URL of the zone gets one with the newer key too. Devices of the owner give keys to end-to-end
+            // encrypted accounts, and to whomever they have given some before.
+            let isToCome = kept != nil || found.account.mode == .endToEnd || found.given[zoneID] != nil
             var failure = Self.linkMissing
             if result.hasIDsAlone, let given = found.given[zoneID] {
                 do throws(CKError) {
@@ -47,7 +48,7 @@ extension CloudDatabase {
                 }
             }
             let adopted = keys.adopt(ids, of: zoneID, from: kept)
-            if hasLink { failure = failure.ofKeysToCome }
+            if isToCome { failure = failure.ofKeysToCome }
             linked[zoneID] = (adopted.newest, adopted.hasAll ? nil : failure)
         }
         for zoneID in linked.keys { found.zones[zoneID] = nil }

@@ -326,6 +326,29 @@ import TidemarkWire
         #expect(try sealing(container())?.get() == newest)
     }
 
+    @Test func `R-270: an edit waits for keys of whoever may be given some, and for nobody else's`() throws {
+        _ = try enterEndToEnd()
+        let (bob, old, new) = (X25519KeyPair.random(), ZoneSecret.random(), ZoneSecret.random())
+        /// The error of a save that is not sent.
+        func refusal() throws -> CKError { try #require(try sealing(container())?.error?.ofMissingKeys) }
+        serve([old], nil)
+        #expect(try refusal().keepsChangePending, "nothing was given yet")
+        serve([old, new], try given([old], by: bob))
+        #expect(try refusal().keepsChangePending, "the newest key is missing")
+        serve([old], try given([old], by: .random()))
+        let changed = try refusal()
+        #expect(changed.keepsChangePending && changed.changedKeyUserRecordID?.recordName == "_bob")
+        // A server has the account's key, so nobody gives it any, unless the owner's app allows it.
+        let escrowed = try #require(self.secret)
+        try store.replace(try store.key(for: keyName), by: nil, for: keyName)
+        stored.change { ($0.account.mode, $0.account.key) = (.escrowed, escrowed.key) }
+        serve([old, new], nil)
+        #expect(try refusal().code == .serverRejectedRequest)
+        #expect(try !refusal().keepsChangePending)
+        serve([old, new], try given([old], by: bob))
+        #expect(try refusal().keepsChangePending, "an owner who has given a key gives the next one")
+    }
+
     @Test func `R-969: a grant that was cut, or is of another zone, person or owner, opens nothing`() throws {
         _ = try enterEndToEnd()
         let (bob, secret) = (X25519KeyPair.random(), ZoneSecret.random())
