@@ -139,22 +139,29 @@ extension CloudDatabase {
 
     /// Opens what the owner of a zone has given this account.
     ///
+    /// A server says which public key the owner has. So a device that has keys of the zone from a URL believes a key that it meets first
+    /// only if the same comes with it: no server has that.
+    ///
+    /// - Parameter link: what URLs have brought.
     /// - Throws: `accountTemporarilyUnavailable` if this device does not have the account's key; `serverRejectedRequest` for what is
     ///   not from the owner, or not for this account and zone.
     func open(
-        _ given: WireGivenKeys, of zoneID: CKRecordZone.ID, _ account: WireAccountKey, name: String
+        _ given: WireGivenKeys, of zoneID: CKRecordZone.ID, _ account: WireAccountKey, name: String,
+        after link: ZoneLinkKeys?
     ) async throws(CKError) -> ZoneLinkKeys {
         guard let secret = try keys.take(account, name: name) else { throw KeyRing.accountKeyMissing }
         guard let owner = PersonKey(given.ownerMode, given.ownerPublicKey) else { throw Self.givenDamaged }
-        if let known = try known(zoneID.ownerName, name: name), known != owner {
-            throw CKError(changedKeyOf: zoneID.ownerName)
-        }
+        let known = try known(zoneID.ownerName, name: name)
+        if let known, known != owner { throw CKError(changedKeyOf: zoneID.ownerName) }
         let place = ZoneKeyGrant(
             container: keys.container, zoneName: zoneID.zoneName, owner: zoneID.ownerName, reader: try await identify())
         guard
             let bytes = try? place.open(given.sealed, with: secret.pair(in: keys.container), from: owner.publicKey),
             let opened = ZoneLinkKeys(bytes: bytes)
         else { throw Self.givenDamaged }
+        if known == nil, let link, !link.secrets.contains(where: opened.secrets.contains) {
+            throw Self.givenByStranger
+        }
         // Only now: what does not open must not be what counts from now on.
         try remember(owner, of: zoneID.ownerName, name: name)
         return opened
@@ -266,6 +273,12 @@ extension CloudDatabase {
         .serverRejectedRequest,
         message: "The keys of these encrypted values do not open. They are not from the zone's owner, or not for this "
             + "account and zone. Tell the owner, and compare the safety number (CKContainer.safetyNumber(with:)).")
+
+    private static let givenByStranger = CKError(
+        .serverRejectedRequest,
+        message: "The keys that were given of these encrypted values have none in common with those of the URL by "
+            + "which this device accepted the share. One of them is not from the owner. Ask the owner for a new URL "
+            + "(CKContainer.urlWithKeys(of:for:)), by a way that nobody else can change.")
 }
 
 extension CKError {

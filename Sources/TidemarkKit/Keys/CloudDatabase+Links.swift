@@ -14,7 +14,7 @@ extension CloudDatabase {
     /// In the private database there are none: a server cannot make a device forget how its own keys are wrapped.
     ///
     /// Once a URL has brought keys of a zone, this device takes none of it from a server, whatever that offers. What a
-    /// server wraps for this account, it may have made itself.
+    /// server wraps for this account, it may have made itself. What the owner's key pair has authenticated is not from a server.
     ///
     /// - Parameter name: under which the account's key is kept.
     func takeLinked(
@@ -41,7 +41,7 @@ extension CloudDatabase {
             if result.hasIDsAlone, let given = found.given[zoneID] {
                 do throws(CKError) {
                     // the owner's word counts more than a link's.
-                    let opened = try await open(given, of: zoneID, found.account, name: name)
+                    let opened = try await open(given, of: zoneID, found.account, name: name, after: kept)
                     kept = kept.map { opened.adding($0) } ?? opened
                 } catch {
                     failure = error

@@ -401,15 +401,45 @@ import TidemarkWire
         #expect(try sealing(device)?.get() == second)
     }
 
-    @Test func `R-270: what the owner gives counts before what a link says of the same id`() throws {
+    /// A URL has brought these keys of the zone.
+    private func link(_ secrets: [ZoneSecret]) throws {
+        let kept = try #require(ZoneLinkKeys(secrets))
+        _ = try store.keep(kept.bytes, for: "link \(keyName) 4 _bob Pläne")
+    }
+
+    @Test func `R-270: what a known owner gives counts before what a link says of the same id`() throws {
         _ = try enterEndToEnd()
         let (bob, right) = (X25519KeyPair.random(), ZoneSecret.random())
-        let forged = try #require(ZoneLinkKeys([ZoneSecret(id: right.id, key: ZoneSecret.random().key)]))
-        _ = try store.keep(forged.bytes, for: "link \(keyName) 4 _bob Pläne")
-        serve([right], nil)
-        #expect(try sealing(container())?.get() == forged.secrets[0], "there is nothing else")
+        let forged = ZoneSecret(id: right.id, key: ZoneSecret.random().key)
         serve([right], try given([right], by: bob))
         #expect(try sealing(container())?.get() == right)
+        try link([forged])
+        serve([right], nil)
+        #expect(try sealing(container())?.get() == forged, "there is nothing else")
+        serve([right], try given([right], by: bob))
+        #expect(try sealing(container())?.get() == right)
+    }
+
+    @Test func `R-859, R-273: no server adds keys to those of a link by a public key that it calls the owner's`()
+        throws
+    {
+        _ = try enterEndToEnd()
+        let (bob, fake) = (X25519KeyPair.random(), X25519KeyPair.random())
+        let (genuine, next) = (ZoneSecret.random(), ZoneSecret.random())
+        try link([genuine])
+        // Under a known id, and under a new one as the newest.
+        serve([genuine], try given([ZoneSecret(id: genuine.id, key: ZoneSecret.random().key)], by: fake))
+        #expect(try sealing(container())?.get() == genuine)
+        let own = ZoneSecret.random()
+        serve([genuine, own], try given([own], by: fake))
+        let error = try #require(try sealing(container())?.error)
+        #expect(error.code == .serverRejectedRequest && error.localizedDescription.contains("none in common"))
+        #expect(error.ofMissingKeys.keepsChangePending)
+        // The owner has what the link has brought. Nothing of the other key was remembered.
+        serve([genuine, next], try given([genuine, next], by: bob))
+        #expect(try sealing(container())?.get() == next)
+        serve([genuine, next, own], try given([genuine, next, own], by: fake))
+        #expect(try sealing(container())?.error?.changedKeyUserRecordID?.recordName == "_bob")
     }
 
     @Test func `R-270: without the account's key a device asks for it`() throws {
