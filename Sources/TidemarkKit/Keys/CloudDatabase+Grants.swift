@@ -110,6 +110,8 @@ extension CloudDatabase {
 
     /// With 50 readers each, as many as an account may have participants.
     private static let readerPagesMax = 2_001
+    /// Twice as many as servers name today. A request with more grants cannot be decoded.
+    private static let pageReadersMax = 100
 
     /// - Parameter place: where the answer begins among the readers.
     private func grant(
@@ -120,7 +122,7 @@ extension CloudDatabase {
         request.grants = grants
         request.after = place
         guard case .grantKeys(let answer) = try await self.request({ [request] _ in .grantKeys(request) }).answer,
-            answer.next.isEmpty || answer.next != place
+            answer.next.isEmpty || answer.next != place, answer.readers.count <= Self.pageReadersMax
         else { throw Self.wrongAnswer(to: .grantKeys) }
         return answer
     }

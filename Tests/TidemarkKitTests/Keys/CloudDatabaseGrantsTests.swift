@@ -225,6 +225,18 @@ import TidemarkWire
         #expect(stored.current.grants.map(\.user) == ["_bob"])
     }
 
+    @Test func `R-969: a server that names more readers than a request can have is given nothing`() throws {
+        _ = try enterEndToEnd()
+        let (bob, container) = (X25519KeyPair.random(), container())
+        stored.change { $0.readers = (1...101).map { Self.reader("_\($0)", bob) } }
+        let error = #expect(throws: CKError.self) { try grant(container) }
+        #expect(error?.code == .serverResponseLost && stored.current.grants.isEmpty)
+        let known = try store.key(for: "person \(keyName) _1")
+        #expect(known == nil, "nothing is remembered of it")
+        stored.change { $0.readers.removeLast() }
+        #expect(try grant(container).isEmpty && stored.current.grants.count == 100)
+    }
+
     @Test func `R-269: a share that comes, or a record where somebody waits, gives keys`()
         throws
     {
