@@ -470,20 +470,6 @@ final class PlantedStorage: Storage {
         try await base.retireZoneKeys(in: zone, before: id)
     }
 
-    func keyReaders(
-        of zone: ZoneKey, after last: UserID?, countMax: Int
-    ) async throws(StorageError) -> KeyReadersPage? {
-        try await base.keyReaders(of: zone, after: last, countMax: countMax)
-    }
-
-    func saveKeyGrants(_ grants: [KeyGrant], in zone: ZoneKey, now: Timestamp) async throws(StorageError) {
-        try await base.saveKeyGrants(grants, in: zone, now: now)
-    }
-
-    func givenKeys(in zones: [ZoneKey], to user: UserID) async throws(StorageError) -> [ZoneKey: GivenKeys] {
-        try await base.givenKeys(in: zones, to: user)
-    }
-
     func keepAsset(
         _ asset: AssetKey, from sender: UserID?, now: Timestamp, ifFull remove: @Sendable () async -> Void
     ) async throws(StorageError) -> Bool {
