@@ -86,8 +86,11 @@ extension CloudService {
         let saved = await saveZoneKey(key, in: zone, after: newest, atMost: limits.zoneKeysMax, else: .tooManyZoneKeys)
         guard retiringOlder, case .success(let keys) = saved, keys.last?.id == key.id else { return saved }
         // NB: two transactions. If the second one fails, the device is told so, and its next key retires this one as well.
+        let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         return await retry.run { () async throws(StorageError) in
             try await storage.retireZoneKeys(in: zone, before: key.id)
+            // also if nobody is left whom a device gives the new key.
+            try await storage.saveKeyGrants([], in: zone, now: now)
             return saved
         }
     }

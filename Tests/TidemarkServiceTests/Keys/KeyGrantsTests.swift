@@ -115,6 +115,30 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `I-5, R-271: a change of the key forgets what was given to whoever has left, also to the last one`()
+        throws
+    {
+        let fixture = try ServiceFixture()
+        let service = service(fixture)
+        try fixture.scheduler.simulate {
+            let bob = try await invited(fixture, .endToEnd, .endToEnd, by: service)
+            let key = fixture.key()
+            _ = try await service.grantKeys([Self.grant(bob.user)], in: key, readersAfter: nil).get()
+            #expect(try await given(fixture, to: bob, by: service) != nil)
+            _ = await service.leaveZones([key], for: bob.bearer)
+            _ = try await service.saveZoneKey(
+                Self.wrapped(12, for: 1), in: key, after: Self.bytes(11, 16), retiringOlder: true
+            ).get()
+            let again = ParticipantSave(
+                id: ParticipantID(high: 2, low: 1), person: .user(bob.user), permission: .readWrite)
+            try await fixture.share(.noAccess, [again], tag: try await fixture.shareTag(), counter: 2, by: service)
+            try await fixture.accept(bob, by: service)
+            #expect(try await given(fixture, to: bob, by: service) == nil)
+            let lacking = try await service.grantKeys([], in: key, readersAfter: nil).get()
+            #expect(lacking.readers.map(\.user) == [bob.user] && lacking.readers.allSatisfy { $0.granted == nil })
+        }
+    }
+
     @Test func `R-274: a server with the owner's key gives an end-to-end encrypted account what it needs`() throws {
         let fixture = try ServiceFixture()
         let service = service(fixture)
