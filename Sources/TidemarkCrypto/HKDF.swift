@@ -18,10 +18,18 @@ package enum HMACSHA256 {
     }
 }
 
-/// Makes keys of a key, by HMAC-SHA-256: the second half of HKDF (RFC 5869 §2.3).
+/// Makes keys of a secret, by HMAC-SHA-256 (RFC 5869).
 package enum HKDFSHA256 {
     /// The longest that ``expand(_:info:byteCount:)`` makes.
     package static let byteCountMax = 255 * SHA256.byteCount
+
+    /// A key of 32 bytes with all that is random in the secret.
+    ///
+    /// - Parameter salt: empty for none.
+    package static func extract(_ secret: [UInt8], salt: [UInt8]) -> [UInt8] {
+        // Without a salt it is as many zeros as a digest has (RFC 5869 §2.2). HMAC pads a shorter key with zeros too.
+        HMACSHA256.code(of: secret, key: salt)
+    }
 
     /// Bytes that nobody can guess who does not have the key, other ones for each `info`.
     ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A number that people compare in order to know that they have the same key. It reveals nothing of the key.
+/// A number that people compare in order to know that they have the same key, or each other's. It reveals nothing of a key.
 package enum SafetyNumber {
     private static let groupCount = 12
     private static let groupByteCount = 5
@@ -13,6 +13,21 @@ package enum SafetyNumber {
     ///   - parts: where the key belongs. Each counts, and so do the places where one ends and the next begins.
     package static func text(of key: [UInt8], parts: [[UInt8]]) -> String {
         let info = SealingContext.bytes("tidemark safety number 1") + parts.flatMap { SealingContext.bytes($0) }
+        return digits(of: key, info: info)
+    }
+
+    /// The number of what two people know of each other: the same for both, if both know the same.
+    ///
+    /// - Parameters:
+    ///   - people: what is known of each, in any order. Somebody who looks for other public keys of both with the same number has
+    ///     to try 10^30.
+    package static func text(comparing people: [[UInt8]], container: String) -> String {
+        let sorted = people.sorted { $0.lexicographicallyPrecedes($1) }
+        let secret = HKDFSHA256.extract(sorted.flatMap { SealingContext.bytes($0) }, salt: [])
+        return digits(of: secret, info: SealingContext.bytes("tidemark safety number 2", container))
+    }
+
+    private static func digits(of key: [UInt8], info: [UInt8]) -> String {
         let bytes = HKDFSHA256.expand(key, info: info, byteCount: groupCount * groupByteCount)
         return (0..<groupCount).map { group in
             let value = bytes[group * groupByteCount..<(group + 1) * groupByteCount]

@@ -91,6 +91,7 @@ struct RequestRouter: Sendable {
         case .fetchKeys(let request): { try await fetchKeys(request, $0) }
         case .saveAccountKey(let request): { try await saveAccountKey(request, $0) }
         case .saveZoneKey(let request): { try await saveZoneKey(request, $0) }
+        case .grantKeys(let request): { try await grantKeys(request, $0) }
         case .fetchShareMetadata(let request): { try await fetchShareMetadata(request, $0) }
         case .acceptShares(let request): { try await acceptShares(request, $0) }
         case .fetchShareParticipants(let request): { try await fetchShareParticipants(request, $0) }

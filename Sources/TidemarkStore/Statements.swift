@@ -27,6 +27,7 @@ struct Statements: Sendable {
     let hierarchies = HierarchyStatements()
     let identities = IdentityStatements()
     let keys = KeyStatements()
+    let keyGrants = KeyGrantStatements()
     let life = AccountLifeStatements()
     let lookups = LookupStatements()
     let losses = LossStatements()

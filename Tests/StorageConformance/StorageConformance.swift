@@ -65,7 +65,7 @@ package enum StorageConformance {
     package static var scenarios: [Scenario] {
         accounts + zones + records + causes + inventories + references + queries + locks + moments + zoneFeed
             + databaseFeed
-            + subscriptions + schemas + choices + quotas + publicUses + assets + keys + shares + shareRaces
+            + subscriptions + schemas + choices + quotas + publicUses + assets + keys + keyGrants + shares + shareRaces
             + sharedLists
             + sharedFeeds + hierarchies + sharePeople + devices + closing
     }

@@ -41,7 +41,7 @@ import TidemarkCrypto
     ])
     func `HKDF-SHA-256 has the values of RFC 5869`(salt: String, info: String, key: String, made: String) throws {
         let secret = [UInt8](repeating: 0x0B, count: 22)
-        let extracted = HMACSHA256.code(of: secret, key: try Self.bytes(salt))
+        let extracted = HKDFSHA256.extract(secret, salt: try Self.bytes(salt))
         #expect(Hex.encode(extracted) == key)
         #expect(Hex.encode(HKDFSHA256.expand(extracted, info: try Self.bytes(info), byteCount: 42)) == made)
     }

@@ -35,4 +35,18 @@ import TidemarkCrypto
             #expect(groups.count == 12 && groups.allSatisfy { $0.count == 5 && $0.allSatisfy(\.isNumber) })
         }
     }
+
+    @Test func `R-275: the number of two people is the same whoever comes first`() {
+        let (alice, bob) = (Array("alice".utf8), Array("bob".utf8))
+        let number = "46475 27257 64067 47554 27328 98460 66719 62581 86789 30737 60245 52152"
+        #expect(SafetyNumber.text(comparing: [alice, bob], container: "iCloud.test") == number)
+        #expect(SafetyNumber.text(comparing: [bob, alice], container: "iCloud.test") == number)
+        let others = [
+            SafetyNumber.text(comparing: [alice, bob], container: "iCloud.other"),
+            SafetyNumber.text(comparing: [alice, Array("bop".utf8)], container: "iCloud.test"),
+            SafetyNumber.text(comparing: [alice + bob, []], container: "iCloud.test"),
+            SafetyNumber.text(comparing: [alice, alice], container: "iCloud.test"),
+        ]
+        #expect(Set(others + [number]).count == 5)
+    }
 }

@@ -224,6 +224,7 @@ extension MessageShape {
                 FieldShape(30, "fetch_keys", .message("WireFetchKeys"), oneof: 0),
                 FieldShape(31, "save_account_key", .message("WireSaveAccountKey"), oneof: 0),
                 FieldShape(32, "save_zone_key", .message("WireSaveZoneKey"), oneof: 0),
+                FieldShape(33, "grant_keys", .message("WireGrantKeys"), oneof: 0),
                 FieldShape(40, "fetch_share_metadata", .message("WireFetchShareMetadata"), oneof: 0),
                 FieldShape(41, "accept_shares", .message("WireAcceptShares"), oneof: 0),
                 FieldShape(42, "fetch_share_participants", .message("WireFetchShareParticipants"), oneof: 0),
@@ -264,6 +265,7 @@ extension MessageShape {
                 FieldShape(30, "fetch_keys", .message("WireFetchKeysAnswer"), oneof: 0),
                 FieldShape(31, "save_account_key", .message("WireSaveAccountKeyAnswer"), oneof: 0),
                 FieldShape(32, "save_zone_key", .message("WireSaveZoneKeyAnswer"), oneof: 0),
+                FieldShape(33, "grant_keys", .message("WireGrantKeysAnswer"), oneof: 0),
                 FieldShape(40, "fetch_share_metadata", .message("WireFetchShareMetadataAnswer"), oneof: 0),
                 FieldShape(41, "accept_shares", .message("WireAcceptSharesAnswer"), oneof: 0),
                 FieldShape(42, "fetch_share_participants", .message("WireFetchShareParticipantsAnswer"), oneof: 0),
@@ -305,6 +307,7 @@ extension MessageShape {
                 FieldShape(1, "mode", .choice),
                 FieldShape(2, "id", .bytes, bytesMax: 1024),
                 FieldShape(3, "key", .bytes, bytesMax: 1024),
+                FieldShape(4, "public_key", .bytes, bytesMax: 1024),
             ]),
         MessageShape(
             "WireZoneKeysResult", TidemarkWire.WireZoneKeysResult.self, WireJudge.WireZoneKeysResult.self,
@@ -316,6 +319,14 @@ extension MessageShape {
             "WireZoneKeys", TidemarkWire.WireZoneKeys.self, WireJudge.WireZoneKeys.self,
             [
                 FieldShape(1, "keys", .message("WireZoneKey"), elementsMax: 1000),
+                FieldShape(2, "given", .message("WireGivenKeys")),
+            ]),
+        MessageShape(
+            "WireGivenKeys", TidemarkWire.WireGivenKeys.self, WireJudge.WireGivenKeys.self,
+            [
+                FieldShape(1, "sealed", .bytes, bytesMax: 8192),
+                FieldShape(2, "owner_public_key", .bytes, bytesMax: 1024),
+                FieldShape(3, "owner_mode", .choice),
             ]),
         MessageShape(
             "WireZoneKey", TidemarkWire.WireZoneKey.self, WireJudge.WireZoneKey.self,
@@ -347,6 +358,35 @@ extension MessageShape {
             "WireSaveZoneKeyAnswer", TidemarkWire.WireSaveZoneKeyAnswer.self, WireJudge.WireSaveZoneKeyAnswer.self,
             [
                 FieldShape(1, "keys", .message("WireZoneKeys")),
+            ]),
+        MessageShape(
+            "WireGrantKeys", TidemarkWire.WireGrantKeys.self, WireJudge.WireGrantKeys.self,
+            [
+                FieldShape(1, "zone", .message("WireZoneID")),
+                FieldShape(2, "grants", .message("WireKeyGrant"), elementsMax: 104),
+                FieldShape(3, "after", .bytes, bytesMax: 1024),
+            ]),
+        MessageShape(
+            "WireKeyGrant", TidemarkWire.WireKeyGrant.self, WireJudge.WireKeyGrant.self,
+            [
+                FieldShape(1, "user", .string, bytesMax: 1024),
+                FieldShape(2, "public_key", .bytes, bytesMax: 1024),
+                FieldShape(3, "newest_id", .bytes, bytesMax: 1024),
+                FieldShape(4, "key_count", .uint32),
+                FieldShape(5, "sealed", .bytes, bytesMax: 8192),
+            ]),
+        MessageShape(
+            "WireGrantKeysAnswer", TidemarkWire.WireGrantKeysAnswer.self, WireJudge.WireGrantKeysAnswer.self,
+            [
+                FieldShape(1, "readers", .message("WireKeyReader"), elementsMax: 1000),
+                FieldShape(2, "next", .bytes, bytesMax: 1024),
+            ]),
+        MessageShape(
+            "WireKeyReader", TidemarkWire.WireKeyReader.self, WireJudge.WireKeyReader.self,
+            [
+                FieldShape(1, "user", .string, bytesMax: 1024),
+                FieldShape(2, "mode", .choice),
+                FieldShape(3, "public_key", .bytes, bytesMax: 1024),
             ]),
         MessageShape(
             "WireOperatorClientMessage", TidemarkWire.WireOperatorClientMessage.self, WireJudge.WireOperatorClientMessage.self,

@@ -193,6 +193,14 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     set {_uniqueStorage()._request = .saveZoneKey(newValue)}
   }
 
+  package var grantKeys: WireGrantKeys {
+    get {
+      if case .grantKeys(let v)? = _storage._request {return v}
+      return WireGrantKeys()
+    }
+    set {_uniqueStorage()._request = .grantKeys(newValue)}
+  }
+
   package var fetchShareMetadata: WireFetchShareMetadata {
     get {
       if case .fetchShareMetadata(let v)? = _storage._request {return v}
@@ -298,6 +306,7 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     case fetchKeys(WireFetchKeys)
     case saveAccountKey(WireSaveAccountKey)
     case saveZoneKey(WireSaveZoneKey)
+    case grantKeys(WireGrantKeys)
     case fetchShareMetadata(WireFetchShareMetadata)
     case acceptShares(WireAcceptShares)
     case fetchShareParticipants(WireFetchShareParticipants)
@@ -494,6 +503,14 @@ package nonisolated struct WireServerEnvelope: Sendable {
     set {answer = .saveZoneKey(newValue)}
   }
 
+  package var grantKeys: WireGrantKeysAnswer {
+    get {
+      if case .grantKeys(let v)? = answer {return v}
+      return WireGrantKeysAnswer()
+    }
+    set {answer = .grantKeys(newValue)}
+  }
+
   package var fetchShareMetadata: WireFetchShareMetadataAnswer {
     get {
       if case .fetchShareMetadata(let v)? = answer {return v}
@@ -586,6 +603,7 @@ package nonisolated struct WireServerEnvelope: Sendable {
     case fetchKeys(WireFetchKeysAnswer)
     case saveAccountKey(WireSaveAccountKeyAnswer)
     case saveZoneKey(WireSaveZoneKeyAnswer)
+    case grantKeys(WireGrantKeysAnswer)
     case fetchShareMetadata(WireFetchShareMetadataAnswer)
     case acceptShares(WireAcceptSharesAnswer)
     case fetchShareParticipants(WireFetchShareParticipantsAnswer)
@@ -606,7 +624,7 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{3}verify_zone\0\u{4}\u{6}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{3}request_share_access\0\u{4}\u{7}join_presence\0\u{3}publish_presence\0\u{3}leave_presence\0\u{4}\u{8}operation_group\0\u{3}pushes_heard\0\u{3}pending_report\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{3}verify_zone\0\u{4}\u{6}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{3}grant_keys\0\u{4}\u{7}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{3}request_share_access\0\u{4}\u{7}join_presence\0\u{3}publish_presence\0\u{3}leave_presence\0\u{4}\u{8}operation_group\0\u{3}pushes_heard\0\u{3}pending_report\0")
 
   fileprivate class _StorageClass {
     var _id: UInt64 = 0
@@ -869,6 +887,19 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
             _storage._request = .saveZoneKey(v)
           }
         }()
+        case 33: try {
+          var v: WireGrantKeys?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .grantKeys(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .grantKeys(v)
+          }
+        }()
         case 40: try {
           var v: WireFetchShareMetadata?
           var hadOneofValue = false
@@ -1047,6 +1078,10 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
         guard case .saveZoneKey(let v)? = _storage._request else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
       }()
+      case .grantKeys?: try {
+        guard case .grantKeys(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 33)
+      }()
       case .fetchShareMetadata?: try {
         guard case .fetchShareMetadata(let v)? = _storage._request else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
@@ -1146,7 +1181,7 @@ nonisolated extension WireOperationGroup: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{2}verify_zone\0\u{1}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{3}request_share_access\0\u{4}\u{7}join_presence\0\u{3}publish_presence\0\u{3}leave_presence\0\u{1}presence\0\u{4}\u{8}pushes_sent\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{2}verify_zone\0\u{1}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{3}grant_keys\0\u{4}\u{7}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{3}request_share_access\0\u{4}\u{7}join_presence\0\u{3}publish_presence\0\u{3}leave_presence\0\u{1}presence\0\u{4}\u{8}pushes_sent\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1402,6 +1437,19 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           self.answer = .saveZoneKey(v)
         }
       }()
+      case 33: try {
+        var v: WireGrantKeysAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .grantKeys(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .grantKeys(v)
+        }
+      }()
       case 40: try {
         var v: WireFetchShareMetadataAnswer?
         var hadOneofValue = false
@@ -1596,6 +1644,10 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
     case .saveZoneKey?: try {
       guard case .saveZoneKey(let v)? = self.answer else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
+    }()
+    case .grantKeys?: try {
+      guard case .grantKeys(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 33)
     }()
     case .fetchShareMetadata?: try {
       guard case .fetchShareMetadata(let v)? = self.answer else { preconditionFailure() }

@@ -134,6 +134,9 @@ package nonisolated struct WireAccountKey: Sendable {
   /// 32 bytes. Only with ESCROWED.
   package var key: Data = Data()
 
+  /// 32 bytes: the public half of the key's pair. Empty: no device has told it yet. A server takes the first one that it is told.
+  package var publicKey: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -183,6 +186,39 @@ package nonisolated struct WireZoneKeys: Sendable {
   /// Oldest first; at most 100.
   package var keys: [WireZoneKey] = []
 
+  /// In the shared database, with keys that come as their ids alone: what the owner's device has given the caller, if anything. It may
+  /// lack the newest keys.
+  package var given: WireGivenKeys {
+    get {_given ?? WireGivenKeys()}
+    set {_given = newValue}
+  }
+  /// Returns true if `given` has been explicitly set.
+  package var hasGiven: Bool {self._given != nil}
+  /// Clears the value of `given`. Subsequent reads from it will return its default value.
+  package mutating func clearGiven() {self._given = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _given: WireGivenKeys? = nil
+}
+
+/// Keys of a zone that were given to the caller.
+package nonisolated struct WireGivenKeys: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// As in KeyGrant.
+  package var sealed: Data = Data()
+
+  /// 32 bytes: the public key of the owner's account, by whose private key it was encrypted.
+  package var ownerPublicKey: Data = Data()
+
+  /// The mode of the owner's account.
+  package var ownerMode: WireEncryptionMode = .unspecified
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -209,7 +245,8 @@ package nonisolated struct WireZoneKey: Sendable {
   package init() {}
 }
 
-/// Gives the account a key, if it has none. If several devices do so at the same time, the first key counts.
+/// Gives the account a key, if it has none. If several devices do so at the same time, the first key counts. A public key is taken for the
+/// key with that id, if there is none yet.
 package nonisolated struct WireSaveAccountKey: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -319,6 +356,99 @@ package nonisolated struct WireSaveZoneKeyAnswer: Sendable {
   fileprivate var _keys: WireZoneKeys? = nil
 }
 
+/// Gives keys of a zone of the private database to accounts with which it is shared, and asks who lacks keys.
+package nonisolated struct WireGrantKeys: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var zone: WireZoneID {
+    get {_zone ?? WireZoneID()}
+    set {_zone = newValue}
+  }
+  /// Returns true if `zone` has been explicitly set.
+  package var hasZone: Bool {self._zone != nil}
+  /// Clears the value of `zone`. Subsequent reads from it will return its default value.
+  package mutating func clearZone() {self._zone = nil}
+
+  /// At most 50. Those are skipped that the zone's newest key or the account's public key does not fit, and those to accounts with
+  /// which the zone is not shared (any more).
+  package var grants: [WireKeyGrant] = []
+
+  /// The answer's `next`, to go on. Empty: from the beginning.
+  package var after: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _zone: WireZoneID? = nil
+}
+
+/// The keys of a zone for one account. It takes the place of what the account was given before.
+package nonisolated struct WireKeyGrant: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The record name of the user.
+  package var user: String = String()
+
+  /// The account's public key, to which it is encrypted.
+  package var publicKey: Data = Data()
+
+  /// The id of the newest key in it.
+  package var newestID: Data = Data()
+
+  /// How many keys the zone had.
+  package var keyCount: UInt32 = 0
+
+  /// For each key, oldest first, its id of 16 bytes and its 32 bytes, encrypted by HPKE (RFC 9180): auth mode, DHKEM(X25519,
+  /// HKDF-SHA256), HKDF-SHA256, AES-256-GCM. 32 bytes of the encapsulated key, then the ciphertext with its tag. `info` is, written as
+  /// additional data of values: "tidemark key grant 1", the container's identifier, the zone's name, and the record names of owner and
+  /// user.
+  package var sealed: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Accounts that lack keys of a zone, after a GrantKeys.
+package nonisolated struct WireGrantKeysAnswer: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var readers: [WireKeyReader] = []
+
+  /// Where to go on. Empty: these were the last ones.
+  package var next: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// An account with which a zone is shared, by an invitation, and which was not given all of its keys.
+package nonisolated struct WireKeyReader: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The record name of the user.
+  package var user: String = String()
+
+  package var mode: WireEncryptionMode = .unspecified
+
+  /// Empty: none of the account's devices has told it yet.
+  package var publicKey: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "tidemark.v1"
@@ -413,7 +543,7 @@ nonisolated extension WireFetchKeysAnswer: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension WireAccountKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AccountKey"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}mode\0\u{1}id\0\u{1}key\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}mode\0\u{1}id\0\u{1}key\0\u{3}public_key\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -424,6 +554,7 @@ nonisolated extension WireAccountKey: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 1: try { try decoder.decodeSingularEnumField(value: &self.mode) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.id) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.key) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.publicKey) }()
       default: break
       }
     }
@@ -439,6 +570,9 @@ nonisolated extension WireAccountKey: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if !self.key.isEmpty {
       try visitor.visitSingularBytesField(value: self.key, fieldNumber: 3)
     }
+    if !self.publicKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.publicKey, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -446,6 +580,7 @@ nonisolated extension WireAccountKey: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.mode != rhs.mode {return false}
     if lhs.id != rhs.id {return false}
     if lhs.key != rhs.key {return false}
+    if lhs.publicKey != rhs.publicKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -520,7 +655,7 @@ nonisolated extension WireZoneKeysResult: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireZoneKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ZoneKeys"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keys\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}keys\0\u{1}given\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -529,20 +664,69 @@ nonisolated extension WireZoneKeys: SwiftProtobuf.Message, SwiftProtobuf._Messag
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.keys) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._given) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.keys.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.keys, fieldNumber: 1)
     }
+    try { if let v = self._given {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireZoneKeys, rhs: WireZoneKeys) -> Bool {
     if lhs.keys != rhs.keys {return false}
+    if lhs._given != rhs._given {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireGivenKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".GivenKeys"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sealed\0\u{3}owner_public_key\0\u{3}owner_mode\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.sealed) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.ownerPublicKey) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.ownerMode) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.sealed.isEmpty {
+      try visitor.visitSingularBytesField(value: self.sealed, fieldNumber: 1)
+    }
+    if !self.ownerPublicKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.ownerPublicKey, fieldNumber: 2)
+    }
+    if self.ownerMode != .unspecified {
+      try visitor.visitSingularEnumField(value: self.ownerMode, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireGivenKeys, rhs: WireGivenKeys) -> Bool {
+    if lhs.sealed != rhs.sealed {return false}
+    if lhs.ownerPublicKey != rhs.ownerPublicKey {return false}
+    if lhs.ownerMode != rhs.ownerMode {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -739,6 +923,175 @@ nonisolated extension WireSaveZoneKeyAnswer: SwiftProtobuf.Message, SwiftProtobu
 
   package static func ==(lhs: WireSaveZoneKeyAnswer, rhs: WireSaveZoneKeyAnswer) -> Bool {
     if lhs._keys != rhs._keys {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireGrantKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".GrantKeys"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{1}grants\0\u{1}after\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._zone) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.grants) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.after) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._zone {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.grants.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.grants, fieldNumber: 2)
+    }
+    if !self.after.isEmpty {
+      try visitor.visitSingularBytesField(value: self.after, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireGrantKeys, rhs: WireGrantKeys) -> Bool {
+    if lhs._zone != rhs._zone {return false}
+    if lhs.grants != rhs.grants {return false}
+    if lhs.after != rhs.after {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireKeyGrant: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".KeyGrant"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}user\0\u{3}public_key\0\u{3}newest_id\0\u{3}key_count\0\u{1}sealed\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.user) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.publicKey) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.newestID) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.keyCount) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.sealed) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.user.isEmpty {
+      try visitor.visitSingularStringField(value: self.user, fieldNumber: 1)
+    }
+    if !self.publicKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.publicKey, fieldNumber: 2)
+    }
+    if !self.newestID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.newestID, fieldNumber: 3)
+    }
+    if self.keyCount != 0 {
+      try visitor.visitSingularUInt32Field(value: self.keyCount, fieldNumber: 4)
+    }
+    if !self.sealed.isEmpty {
+      try visitor.visitSingularBytesField(value: self.sealed, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireKeyGrant, rhs: WireKeyGrant) -> Bool {
+    if lhs.user != rhs.user {return false}
+    if lhs.publicKey != rhs.publicKey {return false}
+    if lhs.newestID != rhs.newestID {return false}
+    if lhs.keyCount != rhs.keyCount {return false}
+    if lhs.sealed != rhs.sealed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireGrantKeysAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".GrantKeysAnswer"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}readers\0\u{1}next\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.readers) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.next) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.readers.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.readers, fieldNumber: 1)
+    }
+    if !self.next.isEmpty {
+      try visitor.visitSingularBytesField(value: self.next, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireGrantKeysAnswer, rhs: WireGrantKeysAnswer) -> Bool {
+    if lhs.readers != rhs.readers {return false}
+    if lhs.next != rhs.next {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireKeyReader: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".KeyReader"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}user\0\u{1}mode\0\u{3}public_key\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.user) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.mode) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.publicKey) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.user.isEmpty {
+      try visitor.visitSingularStringField(value: self.user, fieldNumber: 1)
+    }
+    if self.mode != .unspecified {
+      try visitor.visitSingularEnumField(value: self.mode, fieldNumber: 2)
+    }
+    if !self.publicKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.publicKey, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireKeyReader, rhs: WireKeyReader) -> Bool {
+    if lhs.user != rhs.user {return false}
+    if lhs.mode != rhs.mode {return false}
+    if lhs.publicKey != rhs.publicKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -69,6 +69,10 @@ public struct TidemarkConfiguration: Sendable {
     /// account's key, by its operator's choice or a later change, no encrypted values are sent. Without this setting, a
     /// server that lies about an account without a key could get the key.
     public var requiresEndToEndEncryption: Bool
+    /// Whether this device gives the keys of zones that it shares also to participants whose account keys the server keeps. Only if the
+    /// current user's account is end-to-end encrypted: then the server cannot read what others save there either, unless such a
+    /// participant takes part. Set it in code.
+    public var allowsEscrowedParticipants: Bool
 
     /// Development and production have fully separate data.
     public enum Environment: String, Sendable {
@@ -104,6 +108,7 @@ public struct TidemarkConfiguration: Sendable {
         self.credentialFile = credentialFile
         self.keyFile = keyFile
         self.requiresEndToEndEncryption = requiresEndToEndEncryption
+        allowsEscrowedParticipants = false
     }
 
     /// The configuration that the environment describes, without any file.

@@ -27,6 +27,7 @@ package final class CloudContext: Sendable {
     private let staging: AssetStaging
     private let keyStore: any KeyStore
     private let requiresEndToEnd: Bool
+    private let allowsEscrowedParticipants: Bool
     /// How URLs of shares are made.
     private let shareURLs: ShareURLs
     /// What must be corrected in the configuration before there can be a connection; nil: nothing.
@@ -88,8 +89,8 @@ package final class CloudContext: Sendable {
         scheduler: any Scheduler,
         engineScheduler: any Scheduler = GlobalScheduler(), enginesAtWork: (@Sendable (_ begins: Bool) -> Void)? = nil,
         environment: TidemarkConfiguration.Environment = .development, staging: AssetStaging = .standard,
-        keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false, server: URL? = nil,
-        fault: String? = nil,
+        keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false,
+        allowsEscrowedParticipants: Bool = false, server: URL? = nil, fault: String? = nil,
         credentials: CredentialFile? = nil, devices: DeviceFile? = nil, attemptsAtOnce: Int? = nil,
         writeWarning: (@Sendable (_ text: String, _ container: String) -> Void)? = nil
     ) {
@@ -103,6 +104,7 @@ package final class CloudContext: Sendable {
         self.staging = staging
         self.keyStore = keyStore
         self.requiresEndToEnd = requiresEndToEnd
+        self.allowsEscrowedParticipants = allowsEscrowedParticipants
         shareURLs = ShareURLs(of: server)
         self.fault = fault
         self.credentials = credentials
@@ -111,7 +113,7 @@ package final class CloudContext: Sendable {
             writeWarning ?? { Self.serverLog.warning("the server warns", ["container": $1, "why": $0]) }
         let keys = KeyRing(
             container: containerIdentifier, environment: environment, store: keyStore,
-            requiresEndToEnd: requiresEndToEnd)
+            requiresEndToEnd: requiresEndToEnd, allowsEscrowedParticipants: allowsEscrowedParticipants)
         state = Mutex(State(token: token, absence: absence, keys: keys))
     }
 
@@ -139,7 +141,8 @@ package final class CloudContext: Sendable {
             environment: configuration.environment,
             staging: configuration.assetDirectory.map { AssetStaging(directory: $0) } ?? .standard,
             keyStore: configuration.keyFile.map { KeyFile($0) } ?? .standard,
-            requiresEndToEnd: configuration.requiresEndToEndEncryption, server: configuration.url,
+            requiresEndToEnd: configuration.requiresEndToEndEncryption,
+            allowsEscrowedParticipants: configuration.allowsEscrowedParticipants, server: configuration.url,
             fault: configuration.fault, credentials: credentials,
             devices: DeviceFile(configuration, containerIdentifier: containerIdentifier))
     }
@@ -335,7 +338,7 @@ extension CloudContext {
             // The zones' keys belong to another account from now on.
             state.keys = KeyRing(
                 container: containerIdentifier, environment: environment, store: keyStore,
-                requiresEndToEnd: requiresEndToEnd)
+                requiresEndToEnd: requiresEndToEnd, allowsEscrowedParticipants: allowsEscrowedParticipants)
             // Under the lock, so that no database is made of one account's keys and another's connection.
             for connection in state.connections { connection.object?.changeCredential(token, tokens: tokens) }
             return state.observers.compactMap(\.object)

@@ -145,8 +145,8 @@ extension WireRequestKind {
     /// Whether it changes anything on the server.
     fileprivate var isChange: Bool {
         switch self {
-        case .modifyRecords, .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey, .acceptShares,
-            .requestShareAccess:
+        case .modifyRecords, .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey, .grantKeys,
+            .acceptShares, .requestShareAccess:
             true
         case .hello, .fetchDatabaseChanges, .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions,
             .fetchKeys, .fetchAssetChunk, .queryRecords, .prepareAssetUpload, .uploadAssetChunk, .fetchShareMetadata,

@@ -15,6 +15,12 @@ struct AccountSecret: Sendable, Equatable {
         self.key = key
     }
 
+    /// The account's key pair in a container, by which it is given keys, and gives them.
+    func pair(in container: String) -> X25519KeyPair { ZoneKeyGrant.keyPair(of: key, container: container) }
+
+    /// The half of it that everybody may know.
+    func publicKey(in container: String) -> [UInt8] { pair(in: container).publicKey }
+
     static func randomKey() -> [UInt8] { SecureRandom.bytes(AESGCM.keyByteCount) }
 
     /// The stored form of a zone's key.

@@ -93,6 +93,7 @@ extension CloudDatabase {
     func unsealed(
         _ results: [FetchedRecord], missing: MissingAssets = .failRecord
     ) async throws(CKError) -> [FetchedRecord] {
+        await grantQuietly(after: results)
         var zoneIDs: [CKRecordZone.ID] = []
         var hasEncrypted = false
         for result in results {
@@ -230,12 +231,12 @@ extension CKError {
 
     private static let keysToComeKey = "TidemarkKeysToCome"
 
-    /// Marks the error of a zone whose newest key this device does not have, and will be given: it has older ones.
+    /// Marks the error of a zone whose newest key this device does not have, and may be given: by a URL, or by a device of the owner.
     var ofKeysToCome: CKError { CKError(code, userInfo: userInfo.merging([Self.keysToComeKey: true]) { $1 }) }
 
     private var hasKeysToCome: Bool { userInfo[Self.keysToComeKey] != nil }
 
-    /// a change that only needs a newer key waits for it, as for the recovery key.
+    /// a change that only needs a key waits for it, as for the recovery key.
     private var codeOfSave: Code { hasKeysToCome ? .accountTemporarilyUnavailable : code }
 
     private static let missingKeysKey = "TidemarkKeysMissing"

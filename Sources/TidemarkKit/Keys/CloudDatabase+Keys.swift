@@ -17,10 +17,12 @@ extension CloudDatabase {
     struct ServerKeys {
         var account = WireAccountKey()
         var zones: [CKRecordZone.ID: Result<[WireZoneKey], CKError>] = [:]
+        /// What the owners of zones have given this account.
+        var given: [CKRecordZone.ID: WireGivenKeys] = [:]
     }
 
     /// An answer covers the first zones of its request, at least one. The others are asked for again.
-    private func serverKeys(of zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> ServerKeys {
+    func serverKeys(of zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> ServerKeys {
         var found = ServerKeys()
         var rest = zoneIDs[...]
         while true {
@@ -37,7 +39,9 @@ extension CloudDatabase {
             found.account = answer.account
             for (zoneID, result) in zip(zoneIDs, answer.zones) {
                 switch result.result {
-                case .keys(let keys): found.zones[zoneID] = .success(keys.keys)
+                case .keys(let keys):
+                    found.zones[zoneID] = .success(keys.keys)
+                    if keys.hasGiven { found.given[zoneID] = keys.given }
                 case .failure(let failure): found.zones[zoneID] = .failure(CKError(failure, to: reply.request))
                 case nil: throw Self.wrongAnswer(to: .fetchKeys)
                 }
@@ -50,11 +54,17 @@ extension CloudDatabase {
 
     /// The same for reading or writing values there.
     ///
-    /// The keys of a zone that others share come wrapped with this account's key. So the account gets one first.
+    /// The keys of a zone that others share come wrapped with this account's key. So the account gets one first. Where they do not, it
+    /// is told the public key to which an owner's device may encrypt them.
     func usableKeys(of zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> ServerKeys {
         let found = try await serverKeys(of: zoneIDs)
-        guard scope == .shared, found.account.mode == .escrowed, found.account.id.isEmpty else { return found }
-        _ = try await accountSecret(found.account)
+        guard scope == .shared else { return found }
+        if found.account.mode == .escrowed, found.account.id.isEmpty {
+            _ = try await accountSecret(found.account)
+            return try await serverKeys(of: zoneIDs)
+        }
+        guard found.zones.values.contains(where: \.hasIDsAlone), await publishesNow(found.account) else { return found }
+        // A server that has the owner's key gives them at once.
         return try await serverKeys(of: zoneIDs)
     }
 
@@ -75,7 +85,7 @@ extension CloudDatabase {
     func fetchKeys(of zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> [CKRecordZone.ID: CKError] {
         var found = try await usableKeys(of: zoneIDs)
         let name = try await keyName()
-        let linked = try takeLinked(from: &found, name: name)
+        let linked = try await takeLinked(from: &found, name: name)
         let account = try keys.take(found.account, name: name)
         var failures: [CKRecordZone.ID: CKError] = [:]
         for zoneID in zoneIDs {
@@ -99,10 +109,21 @@ extension CloudDatabase {
 
     // MARK: For writing
 
-    /// With which key to encrypt values of each zone. Makes those that are missing.
+    /// With which key to encrypt values of each zone. Makes those that are missing. Others with whom the zones are shared are given
+    /// what they lack, when a zone's keys are first asked for.
     ///
     /// - Throws: what concerns no zone in particular.
     func sealingSecrets(
+        of zoneIDs: [CKRecordZone.ID]
+    ) async throws(CKError) -> [CKRecordZone.ID: Result<ZoneSecret, CKError>] {
+        let unknown = zoneIDs.filter { keys.newest(of: $0) == nil }
+        let secrets = try await ownSealingSecrets(of: zoneIDs)
+        await grantQuietly(Set(unknown))
+        return secrets
+    }
+
+    /// The same, and nobody is given anything.
+    func ownSealingSecrets(
         of zoneIDs: [CKRecordZone.ID]
     ) async throws(CKError) -> [CKRecordZone.ID: Result<ZoneSecret, CKError>] {
         var secrets: [CKRecordZone.ID: Result<ZoneSecret, CKError>] = [:]
@@ -116,7 +137,7 @@ extension CloudDatabase {
         }
         guard !unknown.isEmpty else { return secrets }
         var found = try await usableKeys(of: unknown)
-        for (zoneID, linked) in try takeLinked(from: &found, name: try await keyName()) {
+        for (zoneID, linked) in try await takeLinked(from: &found, name: try await keyName()) {
             if let newest = linked.newest {
                 secrets[zoneID] = .success(newest)
             } else {
@@ -156,6 +177,7 @@ extension CloudDatabase {
         request.account.mode = wire.mode
         request.account.id = mine.id
         if wire.mode == .escrowed { request.account.key = mine.key }
+        request.account.publicKey = mine.publicKey(in: keys.container)
         guard
             case .saveAccountKey(let answer) =
                 try await self.request({ [request] _ in .saveAccountKey(request) }).answer
@@ -223,6 +245,8 @@ extension CloudDatabase {
             // A faster key of another device may have retired none, and be known to whoever was removed.
             guard now.last?.id == fresh.id else { continue }
             keys.adopt(now, of: zoneID, with: account)
+            // those who stay get it. Whoever was removed is none of them.
+            await grantQuietly([zoneID])
             return
         }
         throw Self.zoneKeysBusy

@@ -9,21 +9,22 @@ extension CloudDatabase {
     /// The keys of one zone, as far as they are on this device; and why some are not.
     typealias LinkedKeys = (newest: ZoneSecret?, failure: CKError?)
 
-    /// Takes the zones whose keys the server does not have for this account from its answer, and their keys from this device.
+    /// Takes the zones whose keys the server does not have for this account from its answer, and their keys from what the owner has given,
+    /// or from this device.
     /// In the private database there are none: a server cannot make a device forget how its own keys are wrapped.
     ///
     /// Once a URL has brought keys of a zone, this device takes none of it from a server, whatever that offers. What a
-    /// server wraps for this account, it may have made itself.
+    /// server wraps for this account, it may have made itself. What the owner's key pair has authenticated is not from a server.
     ///
     /// - Parameter name: under which the account's key is kept.
     func takeLinked(
         from found: inout ServerKeys, name: String
-    ) throws(CKError) -> [CKRecordZone.ID: LinkedKeys] {
+    ) async throws(CKError) -> [CKRecordZone.ID: LinkedKeys] {
         guard scope == .shared else { return [:] }
         var linked: [CKRecordZone.ID: LinkedKeys] = [:]
         for (zoneID, result) in found.zones {
-            let kept = try keys.store.key(for: Self.linkName(of: zoneID, name)).flatMap(ZoneLinkKeys.init(bytes:))
-            var ids: [[UInt8]] = []
+            var kept = try keys.store.key(for: Self.linkName(of: zoneID, name)).flatMap(ZoneLinkKeys.init(bytes:))
+            let ids: [[UInt8]]
             switch result {
             case .success(let wires):
                 guard kept != nil || result.hasIDsAlone else { continue }
@@ -31,10 +32,23 @@ extension CloudDatabase {
             case .failure(let error):
                 // An older server does not tell ids.
                 guard kept != nil, error.code == .serverRejectedRequest else { continue }
+                ids = []
+            }
+            // Whoever has opened a URL of the zone gets one with the newer key too. Devices of the owner give keys to end-to-end
+            // encrypted accounts, and to whomever they have given some before.
+            let isToCome = kept != nil || found.account.mode == .endToEnd || found.given[zoneID] != nil
+            var failure = Self.linkMissing
+            if result.hasIDsAlone, let given = found.given[zoneID] {
+                do throws(CKError) {
+                    // the owner's word counts more than a link's.
+                    let opened = try await open(given, of: zoneID, found.account, name: name, after: kept)
+                    kept = kept.map { opened.adding($0) } ?? opened
+                } catch {
+                    failure = error
+                }
             }
             let adopted = keys.adopt(ids, of: zoneID, from: kept)
-            // Whoever has opened a URL of the zone gets one with the newer key too.
-            let failure = kept == nil ? Self.linkMissing : Self.linkMissing.ofKeysToCome
+            if isToCome { failure = failure.ofKeysToCome }
             linked[zoneID] = (adopted.newest, adopted.hasAll ? nil : failure)
         }
         for zoneID in linked.keys { found.zones[zoneID] = nil }
@@ -96,7 +110,8 @@ extension CloudDatabase {
     static let linkMissing = CKError(
         .serverRejectedRequest,
         message: "The server cannot read the keys of these encrypted values: an account is end-to-end encrypted. "
-            + "Ask for a URL with keys (CKContainer.urlWithKeys(of:for:)), and accept the share by it on this device.")
+            + "A device of the zone's owner gives them to whoever was invited (CKContainer.grantKeys(of:)). Or ask for a "
+            + "URL with keys (CKContainer.urlWithKeys(of:for:)), and accept the share by it on this device.")
 
     /// A URL of a share with the newest keys of its zone in the fragment. Makes a key if the zone has none.
     func urlWithKeys(_ url: URL, of zoneID: CKRecordZone.ID) async throws(CKError) -> URL {

@@ -13,6 +13,9 @@ package final class KeyRing: Sendable {
         var newest: [CKRecordZone.ID: ZoneSecret] = [:]
         /// Zones of which a link has brought keys: they take none from a server.
         var linked: Set<CKRecordZone.ID> = []
+        /// Zones of this account in which somebody may lack keys who can be given some soon, and when to try again, on the
+        /// connection's clock.
+        var waiting: [CKRecordZone.ID: Duration] = [:]
         var observers: [Observer] = []
     }
 
@@ -34,16 +37,19 @@ package final class KeyRing: Sendable {
     let store: any KeyStore
     /// Whether the server must never have the account's key, whatever it says.
     let requiresEndToEnd: Bool
+    /// Whether keys may be given to accounts whose keys servers have.
+    let allowsEscrowedParticipants: Bool
     private let state = Mutex(State())
 
     package init(
         container: String, environment: TidemarkConfiguration.Environment, store: any KeyStore,
-        requiresEndToEnd: Bool = false
+        requiresEndToEnd: Bool = false, allowsEscrowedParticipants: Bool = false
     ) {
         self.container = container
         self.environment = environment
         self.store = store
         self.requiresEndToEnd = requiresEndToEnd
+        self.allowsEscrowedParticipants = allowsEscrowedParticipants
     }
 
     // MARK: Zones
@@ -120,6 +126,18 @@ package final class KeyRing: Sendable {
                 if state.secrets[place]?.contains(secret) == false { state.secrets[place]?.append(secret) }
             }
         }
+    }
+
+    // MARK: Others
+
+    /// - Parameter time: when to try again; nil: nobody waits.
+    func setWaiting(until time: Duration?, in zoneID: CKRecordZone.ID) {
+        state.withLock { $0.waiting[zoneID] = time }
+    }
+
+    /// The zones in which somebody waits, and it is time to try again.
+    func waitedZones(at now: Duration) -> Set<CKRecordZone.ID> {
+        state.withLock { Set($0.waiting.filter { $0.value <= now }.keys) }
     }
 
     // MARK: The account

@@ -71,6 +71,7 @@ extension CloudDatabase {
         await complete(results.behind)
         results.settleShares(of: saves)
         results.tellCauses(refused, to: saves)
+        await grantQuietly(after: results.saves.lazy.map { (id: $0.key, result: $0.value) })
         return results
     }
 

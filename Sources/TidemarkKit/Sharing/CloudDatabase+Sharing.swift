@@ -77,6 +77,9 @@ extension CloudDatabase {
         var results: [CKShare.Metadata: Result<CKShare, CKError>] = [:]
         // Before they are accepted: an engine may hear of the zone at once.
         try await keepLinkKeys(of: metadatas)
+        if metadatas.contains(where: { $0.link != nil && $0.containerIdentifier == keys.container }) {
+            await publishQuietly()
+        }
         for (asked, outcome) in try await answer(metadatas, declining: false) {
             switch outcome {
             case .success((let link, let answer)):

@@ -50,7 +50,7 @@ extension CloudService {
         return outcomes
     }
 
-    /// Saves the account's key, unless it has one.
+    /// Saves the account's key, unless it has one, and the public half of the key that it has, unless there is one.
     ///
     /// - Returns: the account's key, which another device may have saved; `encryptionModeDiffers`, `requestInvalid`,
     ///   and the failures of ``keys(of:zones:)``.
@@ -58,7 +58,8 @@ extension CloudService {
         if let reason = key.refusal { return .failure(reason) }
         if key.mode == .escrowed, escrow == nil { return .failure(.keysUnavailable) }
         let wanted = StoredAccountKey(
-            mode: key.mode, id: key.id, escrow: key.key.flatMap { escrow?.close($0, of: user) })
+            mode: key.mode, id: key.id, escrow: key.key.flatMap { escrow?.close($0, of: user) },
+            publicKey: key.publicKey)
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         let saved = await retry.run { () async throws(StorageError) in
             .success(
@@ -85,8 +86,11 @@ extension CloudService {
         let saved = await saveZoneKey(key, in: zone, after: newest, atMost: limits.zoneKeysMax, else: .tooManyZoneKeys)
         guard retiringOlder, case .success(let keys) = saved, keys.last?.id == key.id else { return saved }
         // NB: two transactions. If the second one fails, the device is told so, and its next key retires this one as well.
+        let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         return await retry.run { () async throws(StorageError) in
             try await storage.retireZoneKeys(in: zone, before: key.id)
+            // also if nobody is left whom a device gives the new key.
+            try await storage.saveKeyGrants([], in: zone, now: now)
             return saved
         }
     }
@@ -111,13 +115,13 @@ extension CloudService {
 
     func opened(_ stored: StoredAccountKey, of user: UserID) -> Result<AccountKey, FailureReason> {
         guard stored.mode == .escrowed, stored.id != nil else {
-            return .success(AccountKey(mode: stored.mode, id: stored.id, key: nil))
+            return .success(AccountKey(mode: stored.mode, id: stored.id, key: nil, publicKey: stored.publicKey))
         }
         guard let escrow else { return .failure(.keysUnavailable) }
         guard let closed = stored.escrow, let key = escrow.open(closed, of: user) else {
             return .failure(masterKeyWrong())
         }
-        return .success(AccountKey(mode: .escrowed, id: stored.id, key: key))
+        return .success(AccountKey(mode: .escrowed, id: stored.id, key: key, publicKey: stored.publicKey))
     }
 
     private func masterKeyWrong() -> FailureReason {

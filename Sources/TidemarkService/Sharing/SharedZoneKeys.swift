@@ -6,6 +6,16 @@ package import TidemarkDomain
 // Keys of zones that others share with a user. A server that has the account keys of both in escrow hands the zone's keys
 // on, wrapped anew for each answer. Nothing of it is stored. If either account is end-to-end encrypted, the server cannot.
 
+/// The keys of zones that others share with a user.
+package struct SharedKeys: Sendable {
+    /// The user's.
+    package let account: AccountKey
+    /// As many as fit into a page.
+    package let zones: [Result<[WrappedZoneKey], FailureReason>]
+    /// What the user was given of those whose keys come as ids alone.
+    package let given: [ZoneKey: GivenKeys]
+}
+
 extension CloudService {
     /// As ``keys(of:zones:)``, for zones that others share with the user. Their keys are wrapped with the user's key.
     ///
@@ -18,7 +28,7 @@ extension CloudService {
     ///   whose keys are unavailable.
     package func sharedKeys(
         zones: [ZoneKey], by caller: RecordAccess, in container: String, knowsLinks: Bool = false
-    ) async -> Result<(account: AccountKey, zones: [Result<[WrappedZoneKey], FailureReason>]), FailureReason> {
+    ) async -> Result<SharedKeys, FailureReason> {
         guard zones.count <= limits.keyZonesMax else { return .failure(.tooManyItems) }
         guard let user = caller.user else { return .failure(.notAuthenticated) }
         let account: AccountKey
@@ -35,7 +45,8 @@ extension CloudService {
         }
         return await read.asyncFlatMap { found in
             let readable = found.filter { (try? $0.outcome(for: caller).get())?.isEmpty == false }
-            return await accountKeys(ofOwners: readable).map { owners in
+            return await accountKeys(ofOwners: readable).asyncFlatMap { owners in
+                var closed: [(key: ZoneKey, read: ZoneKeysRead)] = []
                 let all = outcomes(of: zones, found, else: .zoneNotFound) { read, zone in
                     read.outcome(for: caller).flatMap { keys -> Result<[WrappedZoneKey], FailureReason> in
                         if keys.isEmpty { return .success([]) }
@@ -43,10 +54,14 @@ extension CloudService {
                         let rewrapping = Rewrapping(
                             from: ownersKey, to: account, zoneName: zone.name, container: container)
                         if let rewrapping { return .success(rewrapping.all(keys)) }
-                        return knowsLinks ? .success(keys.map(\.idAlone)) : .failure(.keysUnavailable)
+                        guard knowsLinks else { return .failure(.keysUnavailable) }
+                        closed.append((zone, read))
+                        return .success(keys.map(\.idAlone))
                     }
                 }
-                return (account: account, zones: all)
+                let given = await givenKeys(
+                    closed, to: user, publicKey: account.publicKey, from: owners, in: container)
+                return given.map { SharedKeys(account: account, zones: all, given: $0) }
             }
         }
     }

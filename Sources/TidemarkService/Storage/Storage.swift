@@ -16,7 +16,7 @@ package import TidemarkDomain
 ///   remembered requests tell whether the commit took place.
 ///
 /// Nothing here decides: rules are pure functions in TidemarkDomain.
-package protocol Storage: AnyObject, Sendable {
+package protocol Storage: KeyGrantStorage {
     /// The current incarnation of the store, and its memory epoch.
     func standing() async throws(StorageError) -> StoreStanding
 
@@ -466,7 +466,7 @@ package protocol Storage: AnyObject, Sendable {
 
     func accountKey(of user: UserID) async throws(StorageError) -> StoredAccountKey
 
-    /// Saves the key if the account has none and has the key's mode.
+    /// Saves the key if the account has none and has the key's mode. If it has that key, its public half is kept, unless there is one.
     ///
     /// - Parameter masterKeyCheck: the check of the master key that encrypts the key's escrow. Nothing is saved if keys
     ///   in the store are encrypted with another one. This is decided at the moment of the save, even while the master

@@ -13,14 +13,19 @@ extension RequestRouter {
         viewpoint = try await knowingOwners(of: request.zones, for: viewpoint, context.member)
         let keys = request.zones.map(viewpoint.zoneKey(of:))
         let zones = keys.compactMap(\.self)
-        let found =
-            viewpoint.access.scope == .shared
-            ? try await service.sharedKeys(
+        let found: (account: AccountKey, zones: [Result<[WrappedZoneKey], FailureReason>])
+        var given: [ZoneKey: GivenKeys] = [:]
+        if viewpoint.access.scope == .shared {
+            let shared = try await service.sharedKeys(
                 zones: zones, by: viewpoint.access, in: context.member.container.identifier,
                 knowsLinks: request.knowsLinks
-            ).orRefusal() : try await service.keys(of: try viewpoint.keyHolder, zones: zones).orRefusal()
+            ).orRefusal()
+            (found, given) = ((shared.account, shared.zones), shared.given)
+        } else {
+            found = try await service.keys(of: try viewpoint.keyHolder, zones: zones).orRefusal()
+        }
         context.note(Self.firstFailure(in: found.zones, of: keys))
-        let answer = WireFetchKeysAnswer(found.account, found.zones, of: keys)
+        let answer = WireFetchKeysAnswer(found.account, found.zones, of: keys, given: given)
         guard request.inPages || answer.zones.count == keys.count else {
             throw Refusal(
                 .tooManyItems,
@@ -73,6 +78,23 @@ extension RequestRouter {
         var answer = WireSaveZoneKeyAnswer()
         answer.keys = WireZoneKeys(keys)
         return ServerMessage.answer(context.id, .saveZoneKey(answer))
+    }
+
+    /// Keeps what the owner's device gives to others of a zone's keys, and says who lacks some.
+    func grantKeys(_ request: WireGrantKeys, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try ownDatabase(.private, isWrite: true, context.member)
+        let zone = try viewpoint.requiredZoneKey(of: request.zone)
+        try ItemCount.check(request.grants.count, atMost: KeyGrant.pageMax)
+        let last = KeyGrant.place(request.after)
+        guard request.after.isEmpty || last != nil else { throw Refusal(.requestInvalid) }
+        let names = Set(request.grants.map(\.user))
+        guard names.count == request.grants.count else { throw Refusal(.requestInvalid) }
+        let persons = try await service.persons(named: names, in: context.member.container).orRefusal()
+        let users = Dictionary(persons.map { ($0.value, $0.key) }) { first, _ in first }
+        // Whoever is not there any more gets nothing.
+        let grants = request.grants.compactMap { grant in users[grant.user].map { KeyGrant(grant, for: $0) } }
+        let page = try await service.grantKeys(grants, in: zone, readersAfter: last).orRefusal()
+        return ServerMessage.answer(context.id, .grantKeys(WireGrantKeysAnswer(page)))
     }
 }
 

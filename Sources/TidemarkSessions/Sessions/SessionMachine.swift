@@ -310,7 +310,7 @@ extension WireClientEnvelope.OneOfRequest {
         case .fetchDatabaseChanges: .wholeDatabase
         case .prepareAssetUpload, .uploadAssetChunk, .fetchAssetChunk: .asset
         case .modifyZones(let zones): zones.database == .shared ? nil : .change
-        case .modifySubscriptions, .saveAccountKey, .saveZoneKey: .change
+        case .modifySubscriptions, .saveAccountKey, .saveZoneKey, .grantKeys: .change
         case .hello, .modifyRecords, .queryRecords, .acceptShares, .requestShareAccess: nil
         // They read and write nothing. `PresenceHall` bounds them.
         case .publishPresence, .leavePresence: nil

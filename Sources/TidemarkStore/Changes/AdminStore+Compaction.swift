@@ -164,7 +164,9 @@ struct CompactionStatements: Sendable {
         """
         SELECT z.database_id, z.id FROM zone z
          WHERE z.removal IS NULL
-           AND (SELECT 1 FROM share_record e WHERE e.database_id = z.database_id AND e.zone_id = z.id
+           AND (SELECT 1 FROM key_grant g WHERE g.database_id = z.database_id AND g.zone_id = z.id
+            ORDER BY g.user_id LIMIT 1) IS NULL
+         AND (SELECT 1 FROM share_record e WHERE e.database_id = z.database_id AND e.zone_id = z.id
                  ORDER BY e.name LIMIT 1) IS NOT NULL
          ORDER BY z.database_id, z.id
         """
@@ -249,6 +251,8 @@ struct CompactionStatements: Sendable {
             ORDER BY p.share_number LIMIT 1) IS NULL
          AND (SELECT 1 FROM share_requester q WHERE q.database_id = z.database_id AND q.zone_id = z.id
             ORDER BY q.share_number LIMIT 1) IS NULL
+         AND (SELECT 1 FROM key_grant g WHERE g.database_id = z.database_id AND g.zone_id = z.id
+            ORDER BY g.user_id LIMIT 1) IS NULL
          AND (SELECT 1 FROM share_record e WHERE e.database_id = z.database_id AND e.zone_id = z.id
             ORDER BY e.name LIMIT 1) IS NULL
          AND (SELECT 1 FROM share s WHERE s.database_id = z.database_id AND s.zone_id = z.id

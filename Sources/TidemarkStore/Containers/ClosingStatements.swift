@@ -144,7 +144,9 @@ struct ClosingStatements: Sendable {
             UPDATE zone SET removal = 0, removed_at = now()
              WHERE database_id = \(\.database) AND removal IS NULL
                AND id IN (SELECT id FROM locked WHERE change_number > 0)
-         RETURNING database_id, id)
+         RETURNING database_id, id),
+        taken AS (
+            DELETE FROM key_grant g USING ended WHERE g.database_id = ended.database_id AND g.zone_id = ended.id)
         DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id
         """)
 

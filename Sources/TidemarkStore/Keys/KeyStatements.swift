@@ -114,7 +114,7 @@ struct KeyStatements: Sendable {
     let readAccountKey = DeclaredStatement<UserID, StoredAccountKey>(
         .read, "read_account_key",
         """
-        SELECT a.encryption_mode, k.id, k.escrow
+        SELECT a.encryption_mode, k.id, k.escrow, k.public_key
           FROM container_user u
           JOIN account a ON a.id = u.account_id
           LEFT JOIN account_key k ON k.user_id = u.id
@@ -124,7 +124,8 @@ struct KeyStatements: Sendable {
         guard let mode = EncryptionMode(rawValue: try row["encryption_mode"]) else {
             throw PostgresError(.unexpectedResult, detail: "read_account_key")
         }
-        return StoredAccountKey(mode: mode, id: try row["id"], escrow: try row["escrow"])
+        return StoredAccountKey(
+            mode: mode, id: try row["id"], escrow: try row["escrow"], publicKey: try row["public_key"])
     }
 
     /// Locks the account's row against a change of its mode, and the store's against a change of its master key.
@@ -133,8 +134,8 @@ struct KeyStatements: Sendable {
     >(
         .write, "save_account_key",
         """
-        INSERT INTO account_key (user_id, id, escrow, created_at)
-        SELECT f.id, \(\.key.id), \(\.key.escrow), \(\.now)
+        INSERT INTO account_key (user_id, id, escrow, created_at, public_key)
+        SELECT f.id, \(\.key.id), \(\.key.escrow), \(\.now), \(\.key.publicKey)
           FROM (SELECT u.id
                   FROM container_user u
                   JOIN account a ON a.id = u.account_id
@@ -142,6 +143,15 @@ struct KeyStatements: Sendable {
                  WHERE u.id = \(\.user) AND a.encryption_mode = \(\.key.mode) AND (\(\.key.escrow) IS NULL OR s.master_key_check = \(\.masterKeyCheck))
                    FOR SHARE OF a, s) AS f
             ON CONFLICT DO NOTHING
+        """)
+
+    /// Keeps the public half of the key's pair, if there is none yet. The first one counts: only whoever has the account's key knows
+    /// which is right (R-268).
+    let publishAccountKey = DeclaredStatement<(user: UserID, key: StoredAccountKey), Void>(
+        .write, "publish_account_key",
+        """
+        UPDATE account_key SET public_key = \(\.key.publicKey)
+         WHERE user_id = \(\.user) AND id = \(\.key.id) AND public_key IS NULL
         """)
 
     let claimMasterKey = DeclaredStatement<[UInt8], Void>(
@@ -201,7 +211,9 @@ struct KeyStatements: Sendable {
                AND EXISTS (SELECT FROM zone_key k WHERE k.database_id = zone.database_id AND k.zone_id = zone.id)
          RETURNING database_id, id),
         forgotten AS (
-            DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id)
+            DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id),
+        taken AS (
+            DELETE FROM key_grant g USING ended WHERE g.database_id = ended.database_id AND g.zone_id = ended.id)
         SELECT database_id FROM ended
         """)
 

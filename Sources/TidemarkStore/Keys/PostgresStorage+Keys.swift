@@ -17,8 +17,14 @@ extension PostgresStorage {
     package func saveAccountKey(
         _ key: StoredAccountKey, of user: UserID, masterKeyCheck: [UInt8], now: Timestamp
     ) async throws(StorageError) -> StoredAccountKey {
-        let (_, saved) = try await writeRepeatably(
-            sql.keys.saveAccountKey((user, key, masterKeyCheck, now)), sql.keys.readAccountKey(user))
+        guard key.publicKey != nil else {
+            let (_, saved) = try await writeRepeatably(
+                sql.keys.saveAccountKey((user, key, masterKeyCheck, now)), sql.keys.readAccountKey(user))
+            return try Self.one(saved.rows)
+        }
+        let (_, _, saved) = try await writeRepeatably(
+            sql.keys.saveAccountKey((user, key, masterKeyCheck, now)), sql.keys.publishAccountKey((user, key)),
+            sql.keys.readAccountKey(user))
         return try Self.one(saved.rows)
     }
 

@@ -227,5 +227,9 @@ package enum Migrations {
             "0051_count_public_use", "3f7191a459ae4ae44fc51b4b1c4c70a7323081e5c0f1f290349ccce9bb091c60",
             PackageResources._051_count_public_use_sql
         ),
+        (
+            "0052_add_key_grants", "69fdb374551cd76dd05c0a27872930c5595adda0540096b328fde97698f3e1d9",
+            PackageResources._052_add_key_grants_sql
+        ),
     ]
 }

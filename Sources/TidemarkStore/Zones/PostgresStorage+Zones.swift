@@ -65,14 +65,14 @@ extension PostgresStorage {
         let zones = try await read(sql.zones.ended((place, zonesMax)))
         guard let last = zones.last else { return nil }
         let some = EndedZones(zones: zones, rowsMax: rowsMax)
-        let (records, references, uses, tokens, targets, links, participants, requests, shares, covers) =
+        let (records, references, uses, tokens, targets, links, participants, requests, shares, covers, grants) =
             try await write(
                 sql.zones.clearRecords(some), sql.zones.clearReferences(some), sql.zones.clearAssetUses(some),
                 sql.zones.clearClientTokens(some), sql.zones.clearShareLinkTargets(some),
                 sql.zones.clearShareLinks(some),
                 sql.zones.clearParticipants(some), sql.zones.clearAccessRequests(some), sql.zones.clearShares(some),
-                sql.zones.clearShareRecords(some))
-        let all = [records, references, uses, tokens, targets, links, participants, requests, shares, covers]
+                sql.zones.clearShareRecords(some), sql.zones.clearKeyGrants(some))
+        let all = [records, references, uses, tokens, targets, links, participants, requests, shares, covers, grants]
         let removed = all.map(\.affectedCount)
         if removed.contains(rowsMax) { return place }
         return zones.count == zonesMax ? last : nil

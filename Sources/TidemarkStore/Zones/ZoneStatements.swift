@@ -130,7 +130,9 @@ struct ZoneStatements: Sendable {
              WHERE database_id = \(database) AND removal IS NULL AND id IN (SELECT id FROM locked)
          RETURNING database_id, id, name),
         forgotten AS (
-            DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id)
+            DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id),
+        taken AS (
+            DELETE FROM key_grant g USING ended WHERE g.database_id = ended.database_id AND g.zone_id = ended.id)
         SELECT name FROM ended
         """
     }
@@ -144,7 +146,9 @@ struct ZoneStatements: Sendable {
              WHERE database_id = \(\.zone.database) AND name = \(\.zone.name) AND removal IS NULL AND name <> '_defaultZone'
          RETURNING database_id, id),
         forgotten AS (
-            DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id)
+            DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id),
+        taken AS (
+            DELETE FROM key_grant g USING ended WHERE g.database_id = ended.database_id AND g.zone_id = ended.id)
         SELECT id FROM ended
         """)
 
@@ -219,7 +223,9 @@ struct ZoneStatements: Sendable {
         """
         WITH ended AS (
             UPDATE zone SET removal = \(\.reason), removed_at = \(\.now)
-             WHERE database_id = \(\.database) AND id = ANY (\(\.zones)) AND removal IS NULL RETURNING database_id, id)
+             WHERE database_id = \(\.database) AND id = ANY (\(\.zones)) AND removal IS NULL RETURNING database_id, id),
+        taken AS (
+            DELETE FROM key_grant g USING ended WHERE g.database_id = ended.database_id AND g.zone_id = ended.id)
         DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id
         """)
 
@@ -297,6 +303,7 @@ struct ZoneStatements: Sendable {
     let clearClientTokens = clearing("client_token", by: "device_id")
     let clearParticipants = clearing("share_participant", by: "share_number")
     let clearAccessRequests = clearing("share_requester", by: "share_number")
+    let clearKeyGrants = clearing("key_grant", by: "user_id")
     let clearShareRecords = clearing("share_record", by: "name")
     let clearShares = clearing("share", by: "number")
     let clearShareLinks = clearing("share_link", by: "zone_id")

@@ -12,7 +12,11 @@ extension MemoryStore {
         _ key: StoredAccountKey, of user: UserID, masterKeyCheck: [UInt8], now: Timestamp
     ) async throws(StorageError) -> StoredAccountKey {
         try await call { tables in
-            let current = tables.accountKey(of: user)
+            var current = tables.accountKey(of: user)
+            if current.id != nil, current.id == key.id, current.publicKey == nil, key.publicKey != nil {
+                current.publicKey = key.publicKey
+                tables.accountKeys[user] = current
+            }
             let isClosedAsOthers = key.escrow == nil || tables.masterKeyCheck == masterKeyCheck
             guard current.id == nil, current.mode == key.mode, isClosedAsOthers else { return current }
             tables.accountKeys[user] = key

@@ -111,6 +111,8 @@ struct MemoryTables {
     var zoneKeys: [ZoneID: [WrappedZoneKey]] = [:]
     /// Of these no save may have values.
     var retiredKeyIDs: [ZoneID: Set<[UInt8]>] = [:]
+    /// What users were given of the keys of zones.
+    var keyGrants: [ZoneID: [UserID: KeyGrant]] = [:]
     var masterKeyCheck: [UInt8]?
     /// The shares of living zones that have, or had, some.
     var sharing: [ZoneID: ZoneSharing] = [:]
@@ -401,7 +403,7 @@ struct MemoryTables {
         zones[id]?.end(reason)
         databases[zone.state.key.database]?.clientTokens.forget(id)
         (zoneKeys[id], retiredKeyIDs[id], sharing[id]) = (nil, nil, nil)
-        rootSecrets[id] = nil
+        (rootSecrets[id], keyGrants[id]) = (nil, nil)
         shareRecords.forget(id)
         observe(.zoneEnded(zone.state))
     }

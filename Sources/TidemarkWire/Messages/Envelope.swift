@@ -28,6 +28,7 @@ package struct WireClientEnvelope: WireMessage {
         indirect case fetchKeys(WireFetchKeys)
         indirect case saveAccountKey(WireSaveAccountKey)
         indirect case saveZoneKey(WireSaveZoneKey)
+        indirect case grantKeys(WireGrantKeys)
         indirect case fetchShareMetadata(WireFetchShareMetadata)
         indirect case acceptShares(WireAcceptShares)
         indirect case fetchShareParticipants(WireFetchShareParticipants)
@@ -156,6 +157,13 @@ package struct WireClientEnvelope: WireMessage {
             if case .saveZoneKey(let value)? = request { value } else { WireSaveZoneKey() }
         }
         set { request = .saveZoneKey(newValue) }
+    }
+
+    package var grantKeys: WireGrantKeys {
+        get {
+            if case .grantKeys(let value)? = request { value } else { WireGrantKeys() }
+        }
+        set { request = .grantKeys(newValue) }
     }
 
     package var fetchShareMetadata: WireFetchShareMetadata {
@@ -323,6 +331,11 @@ extension WireClientEnvelope {
                 self.request = nil
                 try reader.read(&value)
                 self.request = .saveZoneKey(value)
+            case 266:
+                var value = self.grantKeys
+                self.request = nil
+                try reader.read(&value)
+                self.request = .grantKeys(value)
             case 322:
                 var value = self.fetchShareMetadata
                 self.request = nil
@@ -369,7 +382,7 @@ extension WireClientEnvelope {
                 self.presentPendingReport = nil
                 try reader.read(&value)
                 self.presentPendingReport = value
-            default: try reader.skip(tag, known: 0x701C0F01C0704FFE)
+            default: try reader.skip(tag, known: 0x701C0F03C0704FFE)
             }
         }
     }
@@ -414,6 +427,8 @@ extension WireClientEnvelope {
         case .saveAccountKey(let value)?:
             size += 2 + WireSize.message(value)
         case .saveZoneKey(let value)?:
+            size += 2 + WireSize.message(value)
+        case .grantKeys(let value)?:
             size += 2 + WireSize.message(value)
         case .fetchShareMetadata(let value)?:
             size += 2 + WireSize.message(value)
@@ -501,6 +516,9 @@ extension WireClientEnvelope {
         case .saveZoneKey(let value)?:
             writer.number(258)
             writer.message(value)
+        case .grantKeys(let value)?:
+            writer.number(266)
+            writer.message(value)
         case .fetchShareMetadata(let value)?:
             writer.number(322)
             writer.message(value)
@@ -562,6 +580,7 @@ extension WireClientEnvelope {
         @inlinable package static var fetchKeys: UInt32 { 242 }
         @inlinable package static var saveAccountKey: UInt32 { 250 }
         @inlinable package static var saveZoneKey: UInt32 { 258 }
+        @inlinable package static var grantKeys: UInt32 { 266 }
         @inlinable package static var fetchShareMetadata: UInt32 { 322 }
         @inlinable package static var acceptShares: UInt32 { 330 }
         @inlinable package static var fetchShareParticipants: UInt32 { 338 }
@@ -780,6 +799,17 @@ extension WireClientEnvelope {
         writer.number(UInt64(byteCount))
     }
 
+    /// The size of the field `grantKeys`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(grantKeys byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `grantKeys`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(grantKeys byteCount: Int, to writer: inout WireWriter) {
+        writer.number(266)
+        writer.number(UInt64(byteCount))
+    }
+
     /// The size of the field `fetchShareMetadata`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(fetchShareMetadata byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
@@ -899,6 +929,7 @@ package enum WireRequestKind: Int, CaseIterable, Sendable {
     case fetchKeys
     case saveAccountKey
     case saveZoneKey
+    case grantKeys
     case fetchShareMetadata
     case acceptShares
     case fetchShareParticipants
@@ -929,6 +960,7 @@ package enum WireRequestKind: Int, CaseIterable, Sendable {
         case .fetchKeys: "fetch_keys"
         case .saveAccountKey: "save_account_key"
         case .saveZoneKey: "save_zone_key"
+        case .grantKeys: "grant_keys"
         case .fetchShareMetadata: "fetch_share_metadata"
         case .acceptShares: "accept_shares"
         case .fetchShareParticipants: "fetch_share_participants"
@@ -961,6 +993,7 @@ extension WireClientEnvelope.OneOfRequest {
         case .fetchKeys: .fetchKeys
         case .saveAccountKey: .saveAccountKey
         case .saveZoneKey: .saveZoneKey
+        case .grantKeys: .grantKeys
         case .fetchShareMetadata: .fetchShareMetadata
         case .acceptShares: .acceptShares
         case .fetchShareParticipants: .fetchShareParticipants
@@ -1047,6 +1080,7 @@ package struct WireServerEnvelope: WireMessage {
         indirect case fetchKeys(WireFetchKeysAnswer)
         indirect case saveAccountKey(WireSaveAccountKeyAnswer)
         indirect case saveZoneKey(WireSaveZoneKeyAnswer)
+        indirect case grantKeys(WireGrantKeysAnswer)
         indirect case fetchShareMetadata(WireFetchShareMetadataAnswer)
         indirect case acceptShares(WireAcceptSharesAnswer)
         indirect case fetchShareParticipants(WireFetchShareParticipantsAnswer)
@@ -1190,6 +1224,13 @@ package struct WireServerEnvelope: WireMessage {
             if case .saveZoneKey(let value)? = answer { value } else { WireSaveZoneKeyAnswer() }
         }
         set { answer = .saveZoneKey(newValue) }
+    }
+
+    package var grantKeys: WireGrantKeysAnswer {
+        get {
+            if case .grantKeys(let value)? = answer { value } else { WireGrantKeysAnswer() }
+        }
+        set { answer = .grantKeys(newValue) }
     }
 
     package var fetchShareMetadata: WireFetchShareMetadataAnswer {
@@ -1360,6 +1401,11 @@ extension WireServerEnvelope {
                 self.answer = nil
                 try reader.read(&value)
                 self.answer = .saveZoneKey(value)
+            case 266:
+                var value = self.grantKeys
+                self.answer = nil
+                try reader.read(&value)
+                self.answer = .grantKeys(value)
             case 322:
                 var value = self.fetchShareMetadata
                 self.answer = nil
@@ -1401,7 +1447,7 @@ extension WireServerEnvelope {
                 try reader.read(&value)
                 self.answer = .presence(value)
             case 488: self.pushesSent = try reader.uint64()
-            default: try reader.skip(tag, known: 0x203C0F01C070DFFE)
+            default: try reader.skip(tag, known: 0x203C0F03C070DFFE)
             }
         }
     }
@@ -1450,6 +1496,8 @@ extension WireServerEnvelope {
         case .saveAccountKey(let value)?:
             size += 2 + WireSize.message(value)
         case .saveZoneKey(let value)?:
+            size += 2 + WireSize.message(value)
+        case .grantKeys(let value)?:
             size += 2 + WireSize.message(value)
         case .fetchShareMetadata(let value)?:
             size += 2 + WireSize.message(value)
@@ -1539,6 +1587,9 @@ extension WireServerEnvelope {
         case .saveZoneKey(let value)?:
             writer.number(258)
             writer.message(value)
+        case .grantKeys(let value)?:
+            writer.number(266)
+            writer.message(value)
         case .fetchShareMetadata(let value)?:
             writer.number(322)
             writer.message(value)
@@ -1597,6 +1648,7 @@ extension WireServerEnvelope {
         @inlinable package static var fetchKeys: UInt32 { 242 }
         @inlinable package static var saveAccountKey: UInt32 { 250 }
         @inlinable package static var saveZoneKey: UInt32 { 258 }
+        @inlinable package static var grantKeys: UInt32 { 266 }
         @inlinable package static var fetchShareMetadata: UInt32 { 322 }
         @inlinable package static var acceptShares: UInt32 { 330 }
         @inlinable package static var fetchShareParticipants: UInt32 { 338 }
@@ -1833,6 +1885,17 @@ extension WireServerEnvelope {
     @inlinable
     package static func begin(saveZoneKey byteCount: Int, to writer: inout WireWriter) {
         writer.number(258)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `grantKeys`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(grantKeys byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `grantKeys`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(grantKeys byteCount: Int, to writer: inout WireWriter) {
+        writer.number(266)
         writer.number(UInt64(byteCount))
     }
 

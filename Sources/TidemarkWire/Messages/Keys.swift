@@ -141,6 +141,9 @@ package struct WireAccountKey: WireMessage {
     package var id: [UInt8] = []
     /// 32 bytes. Only with ESCROWED.
     package var key: [UInt8] = []
+    /// 32 bytes: the public half of the key's pair. Empty: no device has told it yet. A server takes the first one that
+    /// it is told.
+    package var publicKey: [UInt8] = []
 
     @usableFromInline package init() {}
 }
@@ -153,7 +156,8 @@ extension WireAccountKey {
             case 8: self.mode = try reader.choice()
             case 18: self.id = try reader.content(atMost: 1_024)
             case 26: self.key = try reader.content(atMost: 1_024)
-            default: try reader.skip(tag, known: 0xE)
+            case 34: self.publicKey = try reader.content(atMost: 1_024)
+            default: try reader.skip(tag, known: 0x1E)
             }
         }
     }
@@ -169,6 +173,9 @@ extension WireAccountKey {
         }
         if !key.isEmpty {
             size += 1 + WireSize.content(key)
+        }
+        if !publicKey.isEmpty {
+            size += 1 + WireSize.content(publicKey)
         }
         return size
     }
@@ -186,6 +193,10 @@ extension WireAccountKey {
         if !key.isEmpty {
             writer.number(26)
             writer.content(key)
+        }
+        if !publicKey.isEmpty {
+            writer.number(34)
+            writer.content(publicKey)
         }
     }
 }
@@ -270,6 +281,14 @@ extension WireZoneKeysResult {
 package struct WireZoneKeys: WireMessage {
     /// Oldest first; at most 100.
     package var keys: [WireZoneKey] = []
+    /// In the shared database, with keys that come as their ids alone: what the owner's device has given the caller, if
+    /// anything. It may lack the newest keys.
+    package var given: WireGivenKeys {
+        get { presentGiven ?? WireGivenKeys() }
+        set { presentGiven = newValue }
+    }
+    package var hasGiven: Bool { presentGiven != nil }
+    private var presentGiven: WireGivenKeys?
 
     @usableFromInline package init() {}
 }
@@ -280,7 +299,12 @@ extension WireZoneKeys {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try reader.append(to: &self.keys, atMost: 1_000)
-            default: try reader.skip(tag, known: 0x2)
+            case 18:
+                var value = self.presentGiven ?? WireGivenKeys()
+                self.presentGiven = nil
+                try reader.read(&value)
+                self.presentGiven = value
+            default: try reader.skip(tag, known: 0x6)
             }
         }
     }
@@ -291,6 +315,9 @@ extension WireZoneKeys {
         for value in keys {
             size += 1 + WireSize.message(value)
         }
+        if let presentGiven {
+            size += 1 + WireSize.message(presentGiven)
+        }
         return size
     }
 
@@ -299,6 +326,68 @@ extension WireZoneKeys {
         for value in keys {
             writer.number(10)
             writer.message(value)
+        }
+        if let presentGiven {
+            writer.number(18)
+            writer.message(presentGiven)
+        }
+    }
+}
+
+/// Keys of a zone that were given to the caller.
+@usableFromInline
+package struct WireGivenKeys: WireMessage {
+    /// As in KeyGrant.
+    package var sealed: [UInt8] = []
+    /// 32 bytes: the public key of the owner's account, by whose private key it was encrypted.
+    package var ownerPublicKey: [UInt8] = []
+    /// The mode of the owner's account.
+    package var ownerMode = WireEncryptionMode()
+
+    @usableFromInline package init() {}
+}
+
+extension WireGivenKeys {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.sealed = try reader.content(atMost: 8_192)
+            case 18: self.ownerPublicKey = try reader.content(atMost: 1_024)
+            case 24: self.ownerMode = try reader.choice()
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        if !sealed.isEmpty {
+            size += 1 + WireSize.content(sealed)
+        }
+        if !ownerPublicKey.isEmpty {
+            size += 1 + WireSize.content(ownerPublicKey)
+        }
+        if ownerMode != WireEncryptionMode() {
+            size += 1 + WireSize.choice(ownerMode)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        if !sealed.isEmpty {
+            writer.number(10)
+            writer.content(sealed)
+        }
+        if !ownerPublicKey.isEmpty {
+            writer.number(18)
+            writer.content(ownerPublicKey)
+        }
+        if ownerMode != WireEncryptionMode() {
+            writer.number(24)
+            writer.choice(ownerMode)
         }
     }
 }
@@ -363,7 +452,8 @@ extension WireZoneKey {
     }
 }
 
-/// Gives the account a key, if it has none. If several devices do so at the same time, the first key counts.
+/// Gives the account a key, if it has none. If several devices do so at the same time, the first key counts. A public
+/// key is taken for the key with that id, if there is none yet.
 @usableFromInline
 package struct WireSaveAccountKey: WireMessage {
     /// With `key` if the mode is ESCROWED, without it if it is END_TO_END. Refused if the account has another mode.
@@ -594,6 +684,258 @@ extension WireSaveZoneKeyAnswer {
         if let presentKeys {
             writer.number(10)
             writer.message(presentKeys)
+        }
+    }
+}
+
+/// Gives keys of a zone of the private database to accounts with which it is shared, and asks who lacks keys.
+@usableFromInline
+package struct WireGrantKeys: WireMessage {
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+    /// At most 50. Those are skipped that the zone's newest key or the account's public key does not fit, and those to
+    /// accounts with which the zone is not shared (any more).
+    package var grants: [WireKeyGrant] = []
+    /// The answer's `next`, to go on. Empty: from the beginning.
+    package var after: [UInt8] = []
+
+    @usableFromInline package init() {}
+}
+
+extension WireGrantKeys {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
+            case 18: try reader.append(to: &self.grants, atMost: 104)
+            case 26: self.after = try reader.content(atMost: 1_024)
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        for value in grants {
+            size += 1 + WireSize.message(value)
+        }
+        if !after.isEmpty {
+            size += 1 + WireSize.content(after)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        if let presentZone {
+            writer.number(10)
+            writer.message(presentZone)
+        }
+        for value in grants {
+            writer.number(18)
+            writer.message(value)
+        }
+        if !after.isEmpty {
+            writer.number(26)
+            writer.content(after)
+        }
+    }
+}
+
+/// The keys of a zone for one account. It takes the place of what the account was given before.
+@usableFromInline
+package struct WireKeyGrant: WireMessage {
+    /// The record name of the user.
+    package var user = ""
+    /// The account's public key, to which it is encrypted.
+    package var publicKey: [UInt8] = []
+    /// The id of the newest key in it.
+    package var newestID: [UInt8] = []
+    /// How many keys the zone had.
+    package var keyCount: UInt32 = 0
+    /// For each key, oldest first, its id of 16 bytes and its 32 bytes, encrypted by HPKE (RFC 9180): auth mode,
+    /// DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM. 32 bytes of the encapsulated key, then the ciphertext with
+    /// its tag. `info` is, written as additional data of values: "tidemark key grant 1", the container's identifier,
+    /// the zone's name, and the record names of owner and user.
+    package var sealed: [UInt8] = []
+
+    @usableFromInline package init() {}
+}
+
+extension WireKeyGrant {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.user = try reader.text(atMost: 1_024)
+            case 18: self.publicKey = try reader.content(atMost: 1_024)
+            case 26: self.newestID = try reader.content(atMost: 1_024)
+            case 32: self.keyCount = try reader.uint32()
+            case 42: self.sealed = try reader.content(atMost: 8_192)
+            default: try reader.skip(tag, known: 0x3E)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        if !user.isEmpty {
+            size += 1 + WireSize.text(user)
+        }
+        if !publicKey.isEmpty {
+            size += 1 + WireSize.content(publicKey)
+        }
+        if !newestID.isEmpty {
+            size += 1 + WireSize.content(newestID)
+        }
+        if keyCount != 0 {
+            size += 1 + WireSize.uint32(keyCount)
+        }
+        if !sealed.isEmpty {
+            size += 1 + WireSize.content(sealed)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        if !user.isEmpty {
+            writer.number(10)
+            writer.text(user)
+        }
+        if !publicKey.isEmpty {
+            writer.number(18)
+            writer.content(publicKey)
+        }
+        if !newestID.isEmpty {
+            writer.number(26)
+            writer.content(newestID)
+        }
+        if keyCount != 0 {
+            writer.number(32)
+            writer.uint32(keyCount)
+        }
+        if !sealed.isEmpty {
+            writer.number(42)
+            writer.content(sealed)
+        }
+    }
+}
+
+/// Accounts that lack keys of a zone, after a GrantKeys.
+@usableFromInline
+package struct WireGrantKeysAnswer: WireMessage {
+    package var readers: [WireKeyReader] = []
+    /// Where to go on. Empty: these were the last ones.
+    package var next: [UInt8] = []
+
+    @usableFromInline package init() {}
+}
+
+extension WireGrantKeysAnswer {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.readers, atMost: 1_000)
+            case 18: self.next = try reader.content(atMost: 1_024)
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        for value in readers {
+            size += 1 + WireSize.message(value)
+        }
+        if !next.isEmpty {
+            size += 1 + WireSize.content(next)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        for value in readers {
+            writer.number(10)
+            writer.message(value)
+        }
+        if !next.isEmpty {
+            writer.number(18)
+            writer.content(next)
+        }
+    }
+}
+
+/// An account with which a zone is shared, by an invitation, and which was not given all of its keys.
+@usableFromInline
+package struct WireKeyReader: WireMessage {
+    /// The record name of the user.
+    package var user = ""
+    package var mode = WireEncryptionMode()
+    /// Empty: none of the account's devices has told it yet.
+    package var publicKey: [UInt8] = []
+
+    @usableFromInline package init() {}
+}
+
+extension WireKeyReader {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.user = try reader.text(atMost: 1_024)
+            case 16: self.mode = try reader.choice()
+            case 26: self.publicKey = try reader.content(atMost: 1_024)
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        if !user.isEmpty {
+            size += 1 + WireSize.text(user)
+        }
+        if mode != WireEncryptionMode() {
+            size += 1 + WireSize.choice(mode)
+        }
+        if !publicKey.isEmpty {
+            size += 1 + WireSize.content(publicKey)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        if !user.isEmpty {
+            writer.number(10)
+            writer.text(user)
+        }
+        if mode != WireEncryptionMode() {
+            writer.number(16)
+            writer.choice(mode)
+        }
+        if !publicKey.isEmpty {
+            writer.number(26)
+            writer.content(publicKey)
         }
     }
 }

@@ -91,6 +91,10 @@ private enum Envelopes {
             _ = try AccountKey(request.account).refusal
         case .saveZoneKey(let request):
             _ = WrappedZoneKey(request.key).refusal
+        case .grantKeys(let request):
+            _ = viewpoint.zoneKey(of: request.zone)
+            _ = KeyGrant.place(request.after)
+            for grant in request.grants { _ = KeyGrant(grant, for: UserID(1)).refusal }
         case .fetchShareMetadata(let request):
             try checkLinks(request.links)
         case .acceptShares(let request):
@@ -233,6 +237,17 @@ private enum EnvelopeSeeds {
             $0.saveZoneKey.key.accountKeyID = [UInt8](repeating: 1, count: 16)
             $0.saveZoneKey.key.wrapped = [UInt8](repeating: 4, count: 60)
             $0.saveZoneKey.retiresOlder = true
+        },
+        client {
+            var grant = WireKeyGrant()
+            grant.user = "_" + String(repeating: "0", count: 32)
+            grant.publicKey = [UInt8](repeating: 5, count: 32)
+            grant.newestID = [UInt8](repeating: 3, count: 16)
+            grant.keyCount = 1
+            grant.sealed = [UInt8](repeating: 6, count: 96)
+            $0.grantKeys.zone = zone("notes")
+            $0.grantKeys.grants = [grant]
+            $0.grantKeys.after = [UInt8](repeating: 0, count: 8)
         },
         client {
             $0.fetchShareMetadata.links = ["00112233445566778899aabbccddeeff", "no link"]

@@ -88,12 +88,11 @@ import Testing
         #expect(seen == ["a=alice's b=changed", "a=alice's b=changed"])
     }
 
-    @Test(arguments: ["alice", "bob"])
-    func `R-067, R-219: if either account is end-to-end encrypted, records with encrypted values fail one by one`(
-        endToEnd: String
-    ) async throws {
+    @Test func `R-067, R-219: if the owner is end-to-end encrypted, records with encrypted values fail one by one`()
+        async throws
+    {
         let seen = try await Both.clouds { cloud in
-            try await cloud.encryptEndToEnd(endToEnd)
+            try await cloud.encryptEndToEnd("alice")
             let (alice, bob) = (try await cloud.device(of: "alice"), try await cloud.device(of: "bob"))
             let shared = bob.container.sharedCloudDatabase
             let zoneID = try await SharingConformanceTests.join(bob, try await SharingConformanceTests.share(of: alice))
@@ -127,12 +126,12 @@ import Testing
             ])
     }
 
-    @Test(arguments: ["alice", "bob"])
+    @Test(arguments: [["alice"], ["alice", "bob"]])
     func `R-858, R-967, R-968: by a URL with keys encrypted values open for both, until the owner changes the key`(
-        endToEnd: String
+        endToEnd: [String]
     ) async throws {
         let seen = try await Both.clouds { cloud in
-            try await cloud.encryptEndToEnd(endToEnd)
+            for account in endToEnd { try await cloud.encryptEndToEnd(account) }
             let (alice, bob) = (try await cloud.device(of: "alice"), try await cloud.device(of: "bob"))
             let shared = bob.container.sharedCloudDatabase
             _ = try await SharingConformanceTests.share(of: alice)
@@ -162,5 +161,39 @@ import Testing
             return seen
         }
         #expect(seen == ["alice's", "bob's", "true", "accountTemporarilyUnavailable", "done", "new", "true"])
+    }
+
+    /// The guest of an end-to-end encrypted owner is one too.
+    @Test(arguments: [["bob"], ["alice", "bob"]])
+    func `R-269, R-270, R-274: whoever was invited reads and writes encrypted values without a key in the URL`(
+        endToEnd: [String]
+    ) async throws {
+        let seen = try await Both.clouds { cloud in
+            for account in endToEnd { try await cloud.encryptEndToEnd(account) }
+            let (alice, bob) = (try await cloud.device(of: "alice"), try await cloud.device(of: "bob"))
+            let shared = bob.container.sharedCloudDatabase
+            let url = try await SharingConformanceTests.share(of: alice, inviting: bob)
+            try await alice.database.save(Self.sealed("s", "alice's", in: Both.notes))
+            let zoneID = try await SharingConformanceTests.join(bob, url)
+            let his = CKRecord.ID(recordName: "s", zoneID: zoneID)
+            // Bob's account gets its key now. A device of alice then gives what it lacks.
+            var seen = [await Both.code { _ = try await shared.record(for: his) }]
+            seen.append("\(try await alice.container.grantKeys(of: Both.notes).count)")
+            seen.append(Self.secret(try await shared.record(for: his)))
+            try await shared.save(Self.sealed("t", "bob's", in: zoneID))
+            seen.append(Self.secret(try await alice.database.record(for: Both.id("t"))))
+            try await alice.container.rotateEncryptionKey(of: Both.notes)
+            try await alice.database.save(Self.sealed("n", "new", in: Both.notes))
+            seen.append(
+                Self.secret(try await shared.record(for: CKRecord.ID(recordName: "n", zoneID: zoneID))))
+            let theirs = try await shared.record(for: his)
+            theirs.encryptedValues["secret"] = "changed"
+            try await shared.save(theirs)
+            seen.append(Self.secret(try await alice.database.record(for: Both.id("s"))))
+            return seen
+        }
+        // A server that has the owner's key gives at once.
+        let first = endToEnd == ["bob"] ? "done" : "serverRejectedRequest"
+        #expect(seen == [first, "0", "alice's", "bob's", "new", "changed"])
     }
 }

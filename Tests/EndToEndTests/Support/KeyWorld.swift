@@ -162,16 +162,19 @@ struct KeySite: Sendable {
     let directory: String
 
     /// - Parameter keyFile: where the device keeps keys; each name is a device of its own.
-    func makeContainer(_ keyFile: String = "device", requiresEndToEnd: Bool = false) -> CKContainer {
-        CKContainer(context: context(keyFile, requiresEndToEnd: requiresEndToEnd))
+    func makeContainer(
+        _ keyFile: String = "device", requiresEndToEnd: Bool = false, allowsEscrowed: Bool = false
+    ) -> CKContainer {
+        CKContainer(context: context(keyFile, requiresEndToEnd, allowsEscrowed))
     }
 
-    private func context(_ keyFile: String, requiresEndToEnd: Bool) -> CloudContext {
-        let configuration = TidemarkConfiguration(
+    private func context(_ keyFile: String, _ requiresEndToEnd: Bool, _ allowsEscrowed: Bool) -> CloudContext {
+        var configuration = TidemarkConfiguration(
             url: URL(string: "ws://127.0.0.1:\(port)"), token: token,
             defaultContainerIdentifier: KeyWorld.container,
             keyFile: URL(fileURLWithPath: "\(directory)/\(keyFile).json"),
             requiresEndToEndEncryption: requiresEndToEnd)
+        configuration.allowsEscrowedParticipants = allowsEscrowed
         return CloudContext(containerIdentifier: KeyWorld.container, configuration: configuration)
     }
 }

@@ -102,6 +102,10 @@ import TidemarkWire
         key.key.id = [UInt8](repeating: 1, count: 16)
         key.key.accountKeyID = [UInt8](repeating: 2, count: 16)
         key.key.wrapped = [UInt8](repeating: 3, count: 60)
+        var grants = WireGrantKeys()
+        grants.zone = zone
+        grants.grants = [WireKeyGrant()]
+        grants.grants[0].user = mark
         var zones = WireFetchZones()
         zones.database = .private
         zones.zones = [zone]
@@ -161,7 +165,7 @@ import TidemarkWire
             .joinPresence(presence), .fetchShareMetadata(metadata), .acceptShares(acceptance),
             .fetchShareParticipants(persons),
             .requestShareAccess(asking),
-            .fetchKeys(keys), .saveZoneKey(key), .fetchZones(zones), .fetchRecords(records),
+            .fetchKeys(keys), .saveZoneKey(key), .grantKeys(grants), .fetchZones(zones), .fetchRecords(records),
             .fetchZoneChanges(changes), .fetchDatabaseChanges(feed), .modifySubscriptions(subscriptions),
             .fetchSubscriptions(known), .verifyZone(inventory), .prepareAssetUpload(upload), .fetchAssetChunk(download),
         ] + queries().map { .queryRecords($0) }

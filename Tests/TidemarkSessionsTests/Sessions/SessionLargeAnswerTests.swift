@@ -56,7 +56,7 @@ import TidemarkWire
     /// Their answers are about as long as they are. Parts of assets are counted apart.
     private static let small: Set<WireRequestKind> = [
         .hello, .modifyRecords, .modifyZones, .modifySubscriptions, .prepareAssetUpload, .uploadAssetChunk,
-        .fetchAssetChunk, .saveAccountKey, .saveZoneKey, .requestShareAccess,
+        .fetchAssetChunk, .saveAccountKey, .saveZoneKey, .grantKeys, .requestShareAccess,
         .publishPresence, .leavePresence, .unread,
     ]
 

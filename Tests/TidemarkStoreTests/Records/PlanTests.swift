@@ -12,8 +12,8 @@ import TidemarkTestSupport
 @Suite struct PlanTests {
     private static let tables = [
         "zone", "record", "request_memory", "feed_entry", "record_reference", "client_token", "asset", "asset_use",
-        "subscription", "zone_key", "share", "share_participant", "share_requester", "share_link", "share_link_target",
-        "shared_zone", "share_record", "device", "device_progress",
+        "subscription", "zone_key", "key_grant", "share", "share_participant", "share_requester", "share_link",
+        "share_link_target", "shared_zone", "share_record", "device", "device_progress",
     ]
 
     private static let fill = record(zone: "1", from: 1, to: 20_000) + ";" + refer

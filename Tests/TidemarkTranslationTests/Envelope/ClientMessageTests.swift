@@ -37,6 +37,7 @@ import TidemarkWire
             case .saveAccountKey(let request): _ = try AccountKey(request.account)
             case .fetchShareParticipants(let request): _ = request.lookups.map { PersonLookup($0) }
             case .fetchShareMetadata, .acceptShares, .requestShareAccess: break
+            case .grantKeys(let request): for grant in request.grants { _ = KeyGrant(grant, for: UserID(1)) }
             case .joinPresence, .publishPresence, .leavePresence: break
             case .uploadAssetChunk, .fetchAssetChunk, .fetchSubscriptions, .fetchKeys, .saveZoneKey, .verifyZone: break
             }
