@@ -3,6 +3,7 @@
 import SessionTestSupport
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkService
 import TidemarkTestKit

@@ -76,6 +76,8 @@ import TidemarkTestSupport
         private let laptop: CKDatabase
         private let news: CKDatabase
         private let tablet: NotesDevice
+        /// Who holds no container of a device is told of nothing.
+        private let phone: CKContainer
         /// What the engine must have in the end.
         private var texts: [String: String] = [:]
         /// Subscriptions that are still to be told of a change, and how often they had been told before it.
@@ -87,6 +89,7 @@ import TidemarkTestSupport
             fates = Fates(seed: seed &+ 1)
             let alice = cloud.account("alice")
             let (phone, tabletDevice) = (alice.device("phone"), alice.device("tablet"))
+            self.phone = phone.container
             laptop = alice.device("laptop").container.privateCloudDatabase
             news = cloud.account("bob").device("writer").container.publicCloudDatabase
             for zone in [NotesDevice.zone.zoneID, Self.other] { try await laptop.save(CKRecordZone(zoneID: zone)) }
