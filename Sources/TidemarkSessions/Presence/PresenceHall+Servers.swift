@@ -19,9 +19,10 @@ struct PresenceOthers {
         case ask
     }
 
-    /// How often a server says that it is here while others are, and while nobody else seems to be.
+    /// How often a server says that it is here while others are, and while nobody else seems to be. Both are less than a state
+    /// lives: others may hear it, and be unable to say so.
     private static let pace = Duration.seconds(5)
-    private static let quietPace = Duration.seconds(15)
+    private static let quietPace = Duration.seconds(10)
     /// Nothing is said more often, whatever is heard: two servers would answer each other without an end.
     private static let shortest = Duration.seconds(1)
 

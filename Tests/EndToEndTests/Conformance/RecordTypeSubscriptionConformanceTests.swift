@@ -30,10 +30,12 @@ import Testing
         let cloud: any ConformingCloud
         let heard: Heard
         let laptop: CKDatabase
+        /// Who holds no container of a device is told of nothing.
+        private let phone: CKContainer
 
         init(_ cloud: any ConformingCloud) async throws {
             self.cloud = cloud
-            let phone = try await cloud.device(of: "alice").container
+            phone = try await cloud.device(of: "alice").container
             laptop = try await cloud.device(of: "alice").database
             try await laptop.save(CKRecordZone(zoneID: Both.notes))
             heard = Heard(phone)

@@ -13,7 +13,7 @@ import TidemarkFields
         zone.save(save("old"))
         let requests = [
             zone.request(saves: [save("a"), save("both")], policy: .allKeys),
-            zone.request(saves: [save("b"), save("both")], policy: .allKeys, device: tablet),
+            zone.request(saves: [save("b"), save("both", fields(["k": 2]))], policy: .allKeys, device: tablet),
             zone.request(deletes: ["none"], device: DeviceID(high: 0, low: 78)),
             zone.request(saves: [save("c"), save("a")], deletes: ["old"], policy: .allKeys),
         ]

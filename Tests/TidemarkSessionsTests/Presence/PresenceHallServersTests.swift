@@ -135,8 +135,8 @@ import TidemarkWire
         var (one, two) = (PresenceOthers(), PresenceOthers())
         let start = Duration.zero
         #expect(one.say(now: start) == .ask)
-        #expect(one.say(now: .seconds(14)) == .nothing)
-        #expect(one.say(now: .seconds(15)) == .ask)
+        #expect(one.say(now: .seconds(9)) == .nothing)
+        #expect(one.say(now: .seconds(10)) == .ask)
         // The other one begins, and asks.
         #expect(two.say(now: .seconds(16)) == .ask)
         #expect(one.hears(2, asks: true, now: .seconds(16)) == true)
