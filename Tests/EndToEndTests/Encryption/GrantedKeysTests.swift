@@ -11,7 +11,7 @@ import TidemarkStore
 
 /// Encrypted values in zones whose keys are given by devices, over a real server.
 @Suite struct GrantedKeysTests {
-    private let zoneID = CKRecordZone.ID(zoneName: "Pläne für Mai")
+    private let zoneID = CKRecordZone.ID(zoneName: "Plans for May")
 
     private func save(
         _ name: String, _ secret: String, in zoneID: CKRecordZone.ID, of database: CKDatabase
@@ -99,7 +99,7 @@ import TidemarkStore
 
             // The server has seen neither a key nor a value.
             let stored = try await world.everything()
-            #expect(stored.contains("Pläne für Mai"), "the tables were read")
+            #expect(stored.contains("Plans for May"), "the tables were read")
             for text in ["Orchid-of-alice", "Crocus-of-bob"] {
                 #expect(!stored.contains(text) && !stored.contains(Hex.encode(Array(text.utf8))))
             }

@@ -117,7 +117,7 @@ import TidemarkWire
 
     // MARK: Owners
 
-    private let own = CKRecordZone.ID(zoneName: "Pläne")
+    private let own = CKRecordZone.ID(zoneName: "Plans")
 
     /// Gives keys, and says who gets none.
     private func grant(_ container: CKContainer) throws -> [String: CKError] {
@@ -126,7 +126,7 @@ import TidemarkWire
 
     /// The keys that were given to somebody last.
     private func opened(_ user: String, _ pair: X25519KeyPair, from owner: X25519KeyPair) throws -> ZoneLinkKeys? {
-        let place = ZoneKeyGrant(container: identifier, zoneName: "Pläne", owner: "_alice", reader: user)
+        let place = ZoneKeyGrant(container: identifier, zoneName: "Plans", owner: "_alice", reader: user)
         return try stored.current.grants.last { $0.user == user }.flatMap { grant in
             ZoneLinkKeys(bytes: try place.open(grant.sealed, with: pair, from: owner.publicKey))
         }
@@ -283,7 +283,7 @@ import TidemarkWire
 
     // MARK: Readers
 
-    private let theirs = CKRecordZone.ID(zoneName: "Pläne", ownerName: "_bob")
+    private let theirs = CKRecordZone.ID(zoneName: "Plans", ownerName: "_bob")
 
     /// The server tells the ids of the zone's keys, and what bob's device has given.
     private func serve(_ ids: [ZoneSecret], _ given: WireGivenKeys?) {
@@ -296,7 +296,7 @@ import TidemarkWire
     }
 
     private func given(
-        _ secrets: [ZoneSecret], by bob: X25519KeyPair, zoneName: String = "Pläne", to user: String = "_alice",
+        _ secrets: [ZoneSecret], by bob: X25519KeyPair, zoneName: String = "Plans", to user: String = "_alice",
         mode: WireEncryptionMode = .endToEnd, publicKey: [UInt8]? = nil
     ) throws -> WireGivenKeys {
         let pair = try #require(secret).pair(in: identifier)
@@ -416,7 +416,7 @@ import TidemarkWire
     /// A URL has brought these keys of the zone.
     private func link(_ secrets: [ZoneSecret]) throws {
         let kept = try #require(ZoneLinkKeys(secrets))
-        _ = try store.keep(kept.bytes, for: "link \(keyName) 4 _bob Pläne")
+        _ = try store.keep(kept.bytes, for: "link \(keyName) 4 _bob Plans")
     }
 
     @Test func `R-270: what a known owner gives counts before what a link says of the same id`() throws {
