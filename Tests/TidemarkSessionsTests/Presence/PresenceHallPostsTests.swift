@@ -20,7 +20,7 @@ import TidemarkWire
         let zones = (0..<16).map { "zone \($0)" }
         for name in zones { try client.makeZone(name) }
         for name in zones { try PresenceClient(client, TestClient.zone(name)).join() }
-        world.scheduler.advance(by: .seconds(14))
+        world.scheduler.advance(by: .seconds(9))
         // The first zone at once. The others follow when the pace allows, eight zones together: each may have two notices.
         #expect((1...3).contains(bus.posts.count))
         #expect(Set(bus.posts.flatMap { $0 }.map(\.place)).count == zones.count)
