@@ -351,8 +351,10 @@ import TidemarkFields
     /// Types of a commit that saved a record of this one.
     private static func types(_ name: String) -> ChangedTypes {
         let record = RecordState(
-            name: "r", type: name, fields: FieldMap(), changeNumber: 1, isDeleted: false, parent: nil, createdAt: Timestamp(milliseconds: 0),
-            createdBy: UserID(1), createdByDevice: .nobody, modifiedAt: Timestamp(milliseconds: 0), modifiedBy: UserID(1), batchEnd: 1)
+            name: "r", type: name, fields: FieldMap(), changeNumber: 1, isDeleted: false, parent: nil,
+            createdAt: Timestamp(milliseconds: 0),
+            createdBy: UserID(1), createdByDevice: .nobody, modifiedAt: Timestamp(milliseconds: 0),
+            modifiedBy: UserID(1), batchEnd: 1)
         return ChangedTypes(
             of: ZoneChanges(
                 database: DatabaseID(1), zone: ZoneID(1), changeNumber: 1, records: [record], memories: [:],

@@ -73,8 +73,10 @@ import TidemarkService
 
     private static func types(_ name: String) -> ChangedTypes {
         let record = RecordState(
-            name: "r", type: name, fields: FieldMap(), changeNumber: 1, isDeleted: false, parent: nil, createdAt: Timestamp(milliseconds: 0),
-            createdBy: UserID(1), createdByDevice: .nobody, modifiedAt: Timestamp(milliseconds: 0), modifiedBy: UserID(1), batchEnd: 1)
+            name: "r", type: name, fields: FieldMap(), changeNumber: 1, isDeleted: false, parent: nil,
+            createdAt: Timestamp(milliseconds: 0),
+            createdBy: UserID(1), createdByDevice: .nobody, modifiedAt: Timestamp(milliseconds: 0),
+            modifiedBy: UserID(1), batchEnd: 1)
         return ChangedTypes(
             of: ZoneChanges(
                 database: DatabaseID(1), zone: ZoneID(1), changeNumber: 1, records: [record], memories: [:],
