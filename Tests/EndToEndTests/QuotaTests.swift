@@ -212,7 +212,7 @@ import TidemarkWire
             let unset = try await setQuota(place, "--private-megabytes", "none")
             #expect(unset.contains("\(container), development: \(none)"))
             let both = try await setQuota(place, "--private-megabytes", "500", "--public-megabytes", "20000")
-            #expect(both.contains("each private database 500 MB, the public database 20000 MB."))
+            #expect(both.contains("private database 500 MB, the public database 20000 MB, each account in it 2000 MB."))
             let one = try await setQuota(place, "--public-megabytes", "none")
             #expect(one.contains("each private database 500 MB, the public database without a quota."))
             try await place.database().save(note("n", byteCount: 300_000))
