@@ -6,7 +6,7 @@ import TidemarkSockets
 import TidemarkTestSupport
 
 /// What an operator says about who may connect.
-@Suite(.timeLimit(.minutes(2))) struct ConnectionOptionTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectionOptionTests {
     @Test func `R-721: a server that requires a credential refuses nobody else, and says how many may connect`()
         async throws
     {

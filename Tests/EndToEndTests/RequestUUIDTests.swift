@@ -8,7 +8,7 @@ import TidemarkSockets
 import TidemarkTestSupport
 
 /// One request in an app's error and in the log of a real server, and what else that log tells.
-@Suite(.timeLimit(.minutes(5))) struct RequestUUIDTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestUUIDTests {
     @Test func `R-820: an app's error and the server's lines have the same UUID`() async throws {
         try await OperatorPlace.with(["--create-containers", "--log-level", "debug"]) { place in
             let database = place.database()

@@ -10,7 +10,7 @@ import TidemarkTestSupport
 import TidemarkTransport
 
 /// What a collector gets of a real server (R-905 … R-908).
-@Suite(.timeLimit(.minutes(5))) struct TraceTests {
+@Suite(.timeLimit(.minutes(10))) struct TraceTests {
     /// A span as it came.
     private struct Span {
         let trace: String

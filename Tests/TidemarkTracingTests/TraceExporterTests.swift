@@ -59,7 +59,7 @@ private final class Collector: HTTPHandler {
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct TraceExporterTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TraceExporterTests {
     /// Runs a collector, and an exporter for it whose pauses are short.
     private func run(
         _ collector: Collector, limits: HTTPLimits = HTTPLimits(),

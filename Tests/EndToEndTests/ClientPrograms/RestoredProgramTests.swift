@@ -5,7 +5,7 @@ import TidemarkTestSupport
 
 /// Apps that know nothing but CloudKit, and a server that goes back to a backup. They cannot know what the server lacks
 /// before they save it.
-@Suite(.timeLimit(.minutes(5))) struct RestoredProgramTests {
+@Suite(.timeLimit(.minutes(10))) struct RestoredProgramTests {
     /// Two devices do something before the backup and after it. Then the server goes back. One of them edits before it
     /// has fetched anything.
     ///

@@ -59,7 +59,7 @@ import TidemarkTestSupport
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(10)))
     func `R-830, R-833, R-883: each command says what its file has, over the database and over a server`() async throws
     {
         let local = Set(Self.leaves().map(\.path)).subtracting(Self.commands.map(\.path))

@@ -6,7 +6,7 @@ import TidemarkKit
 import TidemarkTestSupport
 
 /// How `tidemark serve` ends, with the real program.
-@Suite(.timeLimit(.minutes(5))) struct StoppingTests {
+@Suite(.timeLimit(.minutes(10))) struct StoppingTests {
     /// `tidemark serve` with an admin listener, on a database of its own.
     private struct Served {
         let directory: TestDirectory

@@ -9,7 +9,7 @@ import TidemarkWebSocket
 import TidemarkWire
 
 /// Those without a credential, at the real server.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct CrowdTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct CrowdTests {
     private static var nobody: [UInt8] {
         LiveWorld.upgrade
             + RawPeer.frame(.binary, TestClient.envelope(.hello(SessionWorld.hello("", device: 9)), id: 1))

@@ -7,7 +7,7 @@ import TidemarkTestSupport
 import TidemarkWire
 
 /// Queries that take long, beside those of others.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct QueryFairnessTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct QueryFairnessTests {
     private static let floodCount = 48
 
     @Test func `R-714: of a flood of long queries few are answered before another account's query`() async throws {

@@ -8,7 +8,7 @@ internal import TidemarkTLS
 internal import TidemarkTestSupport
 internal import TidemarkTransport
 
-@Suite(.timeLimit(.minutes(5))) struct HTTPClientTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPClientTests {
     private static let patient: HTTPClientLimits = {
         var limits = HTTPClientLimits()
         limits.deadline = .seconds(60)
