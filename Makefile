@@ -15,8 +15,11 @@ OWN_PLAN = --disable-build-manifest-caching
 build: setup ## Compile everything, for debugging
 	swift build $(OWN_PLAN) --build-tests
 
+# What it runs is built for release, as users have it: so it takes half the time. `swift test` without that is for a debugger.
+TEST = swift test -c release $(OWN_PLAN)
+
 test: setup ## The whole test suite, on a private PostgreSQL that it starts by itself
-	swift test $(OWN_PLAN)
+	$(TEST)
 
 THREADED = Scheduling|Sockets|TLS|HTTP|WebSocket|Transport|LocalPostgres|Postgres|Store|Service|Sessions|Server|Kit
 test-threads: setup ## Transport, engine, service and server under the thread sanitizer
@@ -26,7 +29,7 @@ test-threads-programs: setup ## The same of whole programs together: read its re
 	swift test --sanitize=thread --scratch-path $(TSAN) --filter '^EndToEndTests'
 
 client-programs: setup ## Programs written for CloudKit, on 2, 5, 6 and 20 devices against the real server
-	TIDEMARK_CLIENT_PROGRAMS=1 swift test --filter '^EndToEndTests\.(Contacts|Notes|SharedListsProgram|SharedListsHistory)Tests'
+	TIDEMARK_CLIENT_PROGRAMS=1 $(TEST) --filter '^EndToEndTests\.(Contacts|Notes|SharedListsProgram|SharedListsHistory)Tests'
 
 lint: ## Formatting and style, as CI sees it
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
@@ -35,22 +38,22 @@ format: ## Format in place
 	swift format format --in-place --recursive --parallel Sources Tests Package.swift
 
 api: ## Accept the public API as it is now (Tests/PublicAPI.txt); look at the difference before you commit it
-	TIDEMARK_ACCEPT_API=1 swift test $(OWN_PLAN) --filter PublicAPITests
+	TIDEMARK_ACCEPT_API=1 $(TEST) --filter PublicAPITests
 
 manual: ## Make the pages of deploy/man anew, from the help of the commands
 	swift build $(OWN_PLAN) --product tidemark
 	mkdir -p deploy/man
 	.build/debug/tidemark generate-manual deploy/man
 
-checks: ## What CI checks beside the tests: style, scripts, imports, releases, documentation
+checks: ## What CI checks beside the tests: style, scripts, imports, documentation; after make test
 	.ci/checks
 
 RUNS ?= 5
 test-loaded: setup ## The test suite RUNS times (5) beside two busy loops: a test that fails then waits for the wrong thing
-	swift build $(OWN_PLAN) --build-tests
+	$(TEST) --filter '^nothing$$'
 	for loop in 1 2; do (while kill -0 $$$$ 2>/dev/null; do :; done) & loops="$$loops $$!"; done; \
 	trap 'kill $$loops' EXIT; \
-	for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; swift test $(OWN_PLAN) || exit 1; done
+	for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; $(TEST) || exit 1; done
 
 rules: ## Rules of Tests/RULES.md that no test names
 	@grep -oE '^- R-[0-9]{3}|^\| R-[0-9]{3}' Tests/RULES.md | grep -oE 'R-[0-9]{3}' | sort -u > .rules-all; \
@@ -61,11 +64,11 @@ rules: ## Rules of Tests/RULES.md that no test names
 
 simulate: ## Search for failing seeds, and for each planted fault: make simulate SEEDS=10000
 	TIDEMARK_SEEDS=$(SEEDS) TIDEMARK_PLANTED=10000 \
-		swift test -c release -Xswiftc -enable-testing --filter SimulationTests
+		$(TEST) --filter SimulationTests
 
 STEPS ?= 10000000
 model: ## The naive models of sharing, STEPS steps of each (10,000,000), from seeds that it prints
-	TIDEMARK_STEPS=$(STEPS) swift test -c release -Xswiftc -enable-testing \
+	TIDEMARK_STEPS=$(STEPS) $(TEST) \
 		--filter '(ZoneSharing|ShareAction|Hierarchies)HistoryTests|ShareHandlersHierarchiesTests'
 
 package: setup ## The Debian package in .build, of a program that has the runtime of Swift in it
@@ -79,21 +82,15 @@ package-trial: package ## The package in a minimal Debian: install, sync, upgrad
 
 ATTACK_SECONDS ?= 60
 hostile: setup ## Each attack on a server built for release, by nobody, by one account and by ten, and what a neighbour notices of it
-	swift build -c release --static-swift-stdlib --product tidemark
-	TIDEMARK_PROGRAMS=$(CURDIR)/.build/release TIDEMARK_HOSTILE_SECONDS=$(ATTACK_SECONDS) \
-		swift test $(OWN_PLAN) --filter HostileTests
+	TIDEMARK_HOSTILE_SECONDS=$(ATTACK_SECONDS) $(TEST) --filter HostileTests
 
 KILLS ?= 200
 killed-servers: setup ## Three servers killed KILLS times (200) under 20 devices, while shares come and go
-	swift build -c release --static-swift-stdlib --product tidemark
-	TIDEMARK_PROGRAMS=$(CURDIR)/.build/release TIDEMARK_KILLS=$(KILLS) \
-		swift test $(OWN_PLAN) --filter KilledServersTests
+	TIDEMARK_KILLS=$(KILLS) $(TEST) --filter KilledServersTests
 
 RESTARTS ?= 5
 rolling: setup ## Each of two servers behind HAProxy restarted RESTARTS times (5), while 200 devices save
-	swift build -c release --static-swift-stdlib --product tidemark
-	TIDEMARK_PROGRAMS=$(CURDIR)/.build/release TIDEMARK_RESTARTS=$(RESTARTS) \
-		swift test $(OWN_PLAN) --filter RollingRestartTests
+	TIDEMARK_RESTARTS=$(RESTARTS) $(TEST) --filter RollingRestartTests
 
 bench: ## All measurements, each beside its reference, as a table; of programs linked as deploy/Dockerfile does
 	for product in tidemark tidemark-echo tidemark-yardstick tidemark-bench; do \
@@ -101,11 +98,12 @@ bench: ## All measurements, each beside its reference, as a table; of programs l
 	done
 	.build/release/tidemark-bench
 
-docs: ## TidemarkKit's reference and articles by DocC, in .build/docs; fails on any warning
-	swift build --target TidemarkKit
+BUILT ?=
+docs: ## TidemarkKit's reference and articles by DocC, in .build/docs; fails on any warning. BUILT=.build/release: of that build
+	$(if $(BUILT),,swift build --target TidemarkKit)
 	mkdir -p .build/symbols
 	swift symbolgraph-extract -module-name TidemarkKit -minimum-access-level public -output-dir .build/symbols \
-		-I .build/debug/Modules $$(find Sources .build/debug/C*.build -name module.modulemap -exec dirname {} + | sed 's/^/-I /') \
+		-I $(or $(BUILT),.build/debug)/Modules $$(find Sources $(or $(BUILT),.build/debug)/C*.build -name module.modulemap -exec dirname {} + | sed 's/^/-I /') \
 		-target $$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\([^"]*\)".*/\1/p')
 	docc convert Sources/TidemarkKit/TidemarkKit.docc --warnings-as-errors --output-dir .build/docs \
 		--fallback-display-name TidemarkKit --fallback-bundle-identifier TidemarkKit \

@@ -33,8 +33,12 @@ func executable(_ name: String, _ dependencies: [Target.Dependency], exclude: [S
     .executableTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
+/// The tests run what is built for release. To optimise the tests themselves takes longer than it saves. The flag is unsafe for
+/// products alone, and no product has tests.
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
+    .testTarget(
+        name: name, dependencies: dependencies, exclude: exclude,
+        swiftSettings: settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))])
 }
 
 let package = Package(

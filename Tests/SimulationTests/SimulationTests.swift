@@ -74,7 +74,7 @@ import TidemarkTestSupport
             Issue.record(
                 """
                 seed \(seed): \(violations.prefix(3)). Again: \
-                TIDEMARK_SEED=\(seed) TIDEMARK_SEEDS=1 TIDEMARK_TRACE=1 swift test --filter SimulationTests
+                TIDEMARK_SEED=\(seed) TIDEMARK_SEEDS=1 TIDEMARK_TRACE=1 swift test -c release --filter SimulationTests
                 """)
         }
     }

@@ -11,7 +11,7 @@ import TidemarkTestSupport
 @Suite struct GoldenTests {
     private static let isRecording = ProcessInfo.processInfo.environment["TIDEMARK_RECORD_GOLDEN"] == "1"
     private static let advice =
-        "TIDEMARK_RECORD_GOLDEN=1 swift test --filter GoldenTests writes it. Read it before you commit it"
+        "TIDEMARK_RECORD_GOLDEN=1 swift test -c release --filter GoldenTests writes it. Read it before you commit it"
 
     /// The commands of the tree, without the nouns.
     private static func leaves(
