@@ -10,8 +10,7 @@ final class Program: @unchecked Sendable {
     private let errorsPath: String
     let name: String
 
-    /// Beside the test bundle, because the bundle depends on it; or where `TIDEMARK_PROGRAMS` says, for a campaign
-    /// against optimized programs.
+    /// Beside the test bundle, because the bundle depends on it; or where `TIDEMARK_PROGRAMS` says, for other builds.
     static let directory: String = {
         if let directory = ProcessInfo.processInfo.environment["TIDEMARK_PROGRAMS"] { return directory }
         let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
