@@ -4,10 +4,10 @@ internal import Foundation
 
 /// Keys of encrypted values that devices give to those with whom a zone is shared, because no server has them.
 ///
-/// If the current user's account is end-to-end encrypted, the library gives the keys of a zone to everybody who was invited to it: when a
-/// share is saved or fetched, when the zone's keys are first used, and after ``rotateEncryptionKey(of:)``. It encrypts them for the
-/// participant's account. Whoever is removed gets no key that is made afterwards. Whoever joins by a public URL needs the keys in that
-/// URL (``urlWithKeys(of:for:)``).
+/// If the current user's account is end-to-end encrypted, the library gives the keys of a zone to everybody who was invited to it. It does
+/// so when a share is saved or fetched, when the zone's keys are first used, and after ``rotateEncryptionKey(of:)``. It encrypts them for
+/// the participant's account. A person who is removed gets no key that is made afterwards. A person who joins by a public URL needs the
+/// keys in that URL (``urlWithKeys(of:for:)``).
 ///
 /// The server says which public key an account has. A device keeps the first one that it meets, and refuses another one later. To find
 /// out whether the first one was right, people compare ``safetyNumber(with:)``.
@@ -16,8 +16,8 @@ extension CKContainer {
     /// to know who could not be given any.
     ///
     /// - Returns: the participants who get no keys, by their user record IDs, each with a `CKError`: `permissionFailure` if the server
-    ///   keeps the account's key (``TidemarkConfiguration/allowsEscrowedParticipants``), `serverRejectedRequest` with
-    ///   ``CKError/changedKeyUserRecordID`` if the account has another public key than before, `serverRejectedRequest` if it has none yet.
+    ///   keeps the account's key (``TidemarkConfiguration/allowsEscrowedParticipants``). `serverRejectedRequest` with
+    ///   ``CKError/changedKeyUserRecordID`` if the account's public key has changed, and without it if the account has no key yet.
     /// - Throws: `CKError`: `zoneNotFound`, `accountTemporarilyUnavailable` if this device does not have the account's key.
     @discardableResult
     public func grantKeys(of zoneID: CKRecordZone.ID) async throws -> [CKRecord.ID: any Error] {
@@ -25,9 +25,9 @@ extension CKContainer {
         return Dictionary(refused.map { (CKRecord.ID(recordName: $0.key), $0.value) }) { first, _ in first }
     }
 
-    /// A number for two people to compare, with which they find out whether the server has told one of them a wrong public key of the
-    /// other, or has said wrongly that no server has the other's key: twelve groups of five digits. Both have the same one if both know
-    /// the right keys.
+    /// A number for two people to compare: twelve groups of five digits. It shows whether the server has told one of them a wrong public
+    /// key of the other. It also shows whether the server has wrongly claimed that no server has the other's key. Both have the same one if
+    /// both know the right keys.
     ///
     /// Compare it by a way that the server's operator cannot change: read it to each other.
     ///
@@ -38,8 +38,8 @@ extension CKContainer {
         try await privateCloudDatabase.cloud.safetyNumber(with: userRecordID.recordName)
     }
 
-    /// Lets this device accept another public key of a user: the one that the server says next. Call it if the person says that their
-    /// account's keys were made anew. Compare ``safetyNumber(with:)`` afterwards.
+    /// Lets this device accept a new public key of a user: the next one that the server gives. Call it if the person says that the keys of
+    /// their account were made again. Compare ``safetyNumber(with:)`` afterwards.
     public func acceptChangedKey(of userRecordID: CKRecord.ID) async throws {
         try await privateCloudDatabase.cloud.forgetKey(of: userRecordID.recordName)
     }
@@ -48,8 +48,8 @@ extension CKContainer {
 extension CKError {
     private static let changedKeyUserKey = "TidemarkChangedKeyUser"
 
-    /// The user whose public key is another one than this device knows. Either the account's keys were made anew, or somebody else wants
-    /// to be taken for that user. Nil for all other errors.
+    /// The user whose public key differs from the one that this device knows. Either the account's keys were made again, or somebody tries
+    /// to impersonate that user. Nil for all other errors.
     ///
     /// Keys of encrypted values are neither given to that user nor taken from them, until the app calls
     /// `CKContainer.acceptChangedKey(of:)`.

@@ -2,7 +2,7 @@
 
 /// Signing in and out, which the system does on Apple's platforms.
 ///
-/// Both hold for the container, for all `CKContainer` objects of its identifier, and for later starts of the user's
+/// Both apply to the container, to all `CKContainer` objects of its identifier, and to later starts of the user's
 /// programs with it. The credential is kept in a file that only its owner can read
 /// (`TidemarkConfiguration.credentialFile`). It is sent only to the server for which it was given. A credential in the
 /// configuration wins when a program starts, and until the program signs in or out.
@@ -15,8 +15,8 @@ extension CKContainer {
     /// same account replaces the old one, and nothing else happens.
     ///
     /// Returns at once; ``accountStatus()`` tells whether the server knows the credential. Requests under way fail with
-    /// `operationCancelled`: nothing of one account is ever sent to another. Sync engines tell their delegates of the
-    /// change. `CKAccountChanged` is posted before this returns.
+    /// `operationCancelled`, so that nothing of one account is sent to another. Sync engines tell their delegates of
+    /// the change. `CKAccountChanged` is posted before this returns.
     ///
     /// - Parameter token: as `tidemark admin credentials create` printed it.
     public func signIn(token: String) {
@@ -25,10 +25,10 @@ extension CKContainer {
 
     /// Signs in with tokens of an identity provider (OpenID Connect; R-928). Otherwise as ``signIn(token:)``.
     ///
-    /// The closure is called before each attempt to connect, on no particular thread. It gives a token that is valid now: one
-    /// that it keeps, or a fresh one. A session ends when its token has expired, and goes on at once with the next one. Nothing
-    /// is lost by it, and no account changes. If the closure throws or takes more than 30 seconds, requests fail with
-    /// `networkUnavailable`, and it is called again later.
+    /// The closure is called before each attempt to connect, on no particular thread. It gives a token that is valid now: one that it
+    /// keeps, or a fresh one. A session ends when its token has expired, and goes on at once with the next one. No change is lost, and the
+    /// account does not change. If the closure throws or takes more than 30 seconds, requests fail with `networkUnavailable`, and it is
+    /// called again later.
     ///
     /// Nothing is kept for the next start: call this at each start, before engines are made. The server's operator must have
     /// named the provider (`tidemark serve --issuers`).

@@ -9,7 +9,7 @@ public import Foundation
 public let TidemarkErrorRequestUUIDKey = "RequestUUID"
 
 extension CKError {
-    /// The UUID of the request that failed. The server's log has it, so tell it to the server's operator.
+    /// The UUID of the request that failed. The server's log has it too, so give it to the server's operator.
     ///
     /// Nil if the server did not answer. A `partialFailure` has one if all its items failed in one request. A request that is sent
     /// again over another connection has another one.

@@ -9,12 +9,12 @@ extension CKSyncEngine.Configuration {
     ///
     /// With it, `state.add(pendingRecordZoneChanges:)` and its siblings, `remove` and the setter of
     /// `hasPendingUntrackedChanges` return only when the change is on the disk. That takes a few milliseconds instead
-    /// of microseconds, so add many changes in one call rather than one by one. When an engine starts, it has the
-    /// pending changes of its state and of the journal, whatever happened to the process in between. A change leaves
-    /// the journal when the delegate has handled the event with its outcome.
+    /// of microseconds, so add many changes in one call. When an engine starts, it has the pending changes of its state
+    /// and of the journal, whatever happened to the process in between. A change leaves the journal when the delegate
+    /// has handled the event with its outcome.
     ///
     /// Making the engine reads the file and rewrites it. The file belongs to the engine: use one file for each engine,
-    /// in a directory that lasts. Files that end in `.lock` and `.new` appear beside it. Store the state in
+    /// in a directory that lasts. The engine creates files beside it that end in `.lock` and `.new`. Store the state in
     /// `handleEvent` before it returns, and give engine and state back together: if you delete one, delete the other.
     ///
     /// If lines of the file are damaged, the log says so, and the damaged file is kept under a name that ends in
@@ -28,7 +28,7 @@ extension CKSyncEngine.Configuration {
 }
 
 extension CKSyncEngine {
-    /// Why pending changes are not durable at present: the journal cannot be read, locked or written. Nil if all is
-    /// well, or if there is no journal. Writing is tried again with each change, the rest with the next engine.
+    /// Why pending changes are not durable at present: the journal cannot be read, locked or written. Nil if the
+    /// journal works, or if there is none. Writing is tried again with each change, the rest with the next engine.
     public var journalError: CKError? { driver.journalError }
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKSyncEngine {
-    /// What the engine has to do, does and waits for at this moment. Callable from any thread, also in the
-    /// delegate's callbacks. CloudKit has no such property.
+    /// The engine's pending work, its current work, and what it waits for now. Callable from any thread, also
+    /// in the delegate's callbacks. CloudKit has no such property.
     public var status: TidemarkSyncStatus { driver.status }
 
     /// The status now, and each time it has changed.
     ///
-    /// Whoever is slow gets the newest value and none of those between, so nothing piles up. The sequence ends with the
-    /// engine, which it does not keep alive. Each loop over it has values of its own. While nobody reads it, it costs
-    /// nothing. Pass the sequence to the task that reads it, and not the engine, which that task would keep alive.
+    /// A slow reader gets the newest value and none of those in between, so values do not pile up. The sequence ends
+    /// with the engine, which it does not keep alive. Each loop over it gets its own values. While nobody reads it, it
+    /// costs nothing. Pass the sequence to the task that reads it, and not the engine, which that task would keep
+    /// alive.
     public var statuses: TidemarkSyncStatuses { TidemarkSyncStatuses(driver: driver) }
 }
 
 /// The statuses of an engine, one after the other.
 ///
-/// It is no `Observable`: that would load the library Observation into each app, and the engine would have to tell of
-/// each change whether or not somebody looks.
+/// It is not an `Observable`. That would load the library Observation into each app, and the engine would have to
+/// report each change even without an observer.
 public struct TidemarkSyncStatuses: AsyncSequence, Sendable {
     /// A status.
     public typealias Element = TidemarkSyncStatus

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKSyncEngine {
-    /// Compares what the app has of a zone with what the server has. CloudKit has no such method.
+    /// Compares the app's records of a zone with the server's. CloudKit has no such method.
     ///
-    /// The engine fetches the zone first, asks its delegate for what the app has
-    /// (``TidemarkSyncEngineDelegate/heldChangeTags(in:syncEngine:)``), and the server for a digest of names and versions.
-    /// If both digests are equal, so are the records, and nothing more is asked. Otherwise the engine reads the names and
-    /// versions of all of the zone's records, page by page. Nothing is changed on either side: to mend the app's data, call
-    /// ``resync(_:)``.
+    /// The engine fetches the zone first. It asks its delegate for the app's records
+    /// (``TidemarkSyncEngineDelegate/heldChangeTags(in:syncEngine:)``), and the server for a digest of names and versions. If both digests
+    /// are equal, so are the records, and the check ends. Otherwise the engine reads the names and versions of all of the zone's records,
+    /// page by page. Nothing is changed on either side: to mend the app's data, call ``resync(_:)``.
     ///
     /// It compares versions and not fields: a field that the app has damaged, in a record with the right tag, is not found.
     ///

@@ -169,7 +169,7 @@ struct ConfigurationFile: Sendable {
     }
 }
 
-/// Why a configuration cannot be used: a sentence for the person who has to correct it.
+/// A mistake in a configuration: a sentence for the person who has to correct it.
 struct ConfigurationFault: Error, Sendable {
     let text: String
 

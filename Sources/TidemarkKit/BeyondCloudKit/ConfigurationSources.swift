@@ -47,7 +47,7 @@ struct ConfigurationSources: Sendable {
         return configuration
     }
 
-    /// Why there is no token, if there is none.
+    /// The reason why there is no token, if there is none.
     private func tokenSources(_ file: ConfigurationFile?, hasToken: Bool) -> String {
         let variable = "TIDEMARK_TOKEN is \(variables["TIDEMARK_TOKEN"] == nil ? "not set" : "empty")"
         let inFile: String? =

@@ -33,7 +33,8 @@ struct RecordMerge {
         let (theirs, ours) = (server[keyPath: space].values[key], client[keyPath: space].values[key])
         switch serverOrder {
         case .older, .wentBack:
-            // a difference there is nobody's edit. What only the server has may not have been fetched here.
+            // nobody made a difference there as an edit. A value that only the server has may not have been
+            // fetched here.
             return ours == nil && client[keyPath: space].changes[key] == nil ? theirs : ours
         case .unrelated where isAcrossLives:
             // The server's version need not follow from the ancestor, so every difference is in dispute.

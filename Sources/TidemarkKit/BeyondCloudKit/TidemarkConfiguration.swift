@@ -3,10 +3,11 @@
 public import Foundation
 internal import Synchronization
 
-/// What the system provides on Apple's platforms: the server, who is signed in, and which authorities to trust.
+/// The settings that the system provides on Apple's platforms: the server, who is signed in, and which authorities to
+/// trust.
 ///
-/// Without code, the configuration comes from environment variables. What they leave open comes from a file
-/// `tidemark.json` in the program's directory, or if there is none, in the working directory:
+/// Without code, the configuration comes from environment variables. Values that they do not set come from a file
+/// `tidemark.json`. It is in the program's directory or, if there is none, in the working directory:
 ///
 /// | variable | key in the file | meaning |
 /// | --- | --- | --- |
@@ -26,14 +27,14 @@ internal import Synchronization
 /// ```
 ///
 /// A token is sent only to the server for which it was meant. If a variable or an entry of `containers` sets another
-/// `url`, it does not take over `token` and `ca`; set them beside it. A `TIDEMARK_TOKEN` alone is for the file's
-/// server.
+/// `url`, the `token` and `ca` of the file's own `url` do not apply to it. Set them beside the new one. A
+/// `TIDEMARK_TOKEN` alone is for the file's server.
 ///
 /// Paths in the file are relative to its directory. Code wins over the environment: set ``current`` before the first
 /// container is used, or call `CKContainer.configure(_:for:)` for one of several.
 ///
-/// A missing token is no sign-out, nor is an empty one: the account could not be determined. Engines keep their
-/// data and wait, and the log says where a token was looked for. Only `CKContainer.signOut()` signs out.
+/// A missing or empty token does not sign the user out: the account could not be determined. Engines keep their
+/// data and wait, and the log says where the library looked for a token. Only `CKContainer.signOut()` signs out.
 ///
 /// A mistake (an unknown key, a file that is not JSON) does not trap. Every request fails with `networkUnavailable`,
 /// and its text says what to correct, until code sets ``url``.
@@ -53,7 +54,7 @@ public struct TidemarkConfiguration: Sendable {
     public var certificateAuthorityFile: String?
     /// The identifier of `CKContainer.default()`.
     public var defaultContainerIdentifier: String
-    /// Which of a container's two environments.
+    /// One of a container's two environments.
     public var environment: Environment
     /// The directory for downloaded assets; nil for one below the directory for temporary files. Files in it
     /// that are a day old are removed from time to time.
@@ -69,9 +70,9 @@ public struct TidemarkConfiguration: Sendable {
     /// account's key, by its operator's choice or a later change, no encrypted values are sent. Without this setting, a
     /// server that lies about an account without a key could get the key.
     public var requiresEndToEndEncryption: Bool
-    /// Whether this device gives the keys of zones that it shares also to participants whose account keys the server keeps. Only if the
-    /// current user's account is end-to-end encrypted: then the server cannot read what others save there either, unless such a
-    /// participant takes part. Set it in code.
+    /// Whether this device also gives the keys of its shared zones to participants whose account keys the server keeps. It matters only if
+    /// the current user's account is end-to-end encrypted. Then the server cannot read values of other participants there either, unless
+    /// such a participant takes part. Set it in code.
     public var allowsEscrowedParticipants: Bool
 
     /// Development and production have fully separate data.
@@ -82,10 +83,10 @@ public struct TidemarkConfiguration: Sendable {
         case production
     }
 
-    /// What must be corrected before the configuration can be used. Until then requests fail with it.
+    /// The mistake that must be corrected before the configuration can be used. Until then requests fail with it.
     package internal(set) var fault: String?
 
-    /// Why there is no token, if there is none and environment and file were read.
+    /// The reason why there is no token, if there is none and environment and file were read.
     var tokenSources: String?
 
     /// The identifier of `CKContainer.default()` if nothing sets it.

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fetch of all records of a zone that the app has fetched before, because its change token had expired or the
-/// app called ``CKSyncEngine/resync(_:)``. CloudKit does not report this: the app gets all records again, and cannot know which are gone.
+/// A fetch of all records of a zone that the app has fetched before. It happens because the change token had expired or the app
+/// called ``CKSyncEngine/resync(_:)``. CloudKit does not report this: the app gets all records again, and cannot know which of its
+/// records are gone.
 public struct TidemarkFullFetch: Sendable, CustomStringConvertible {
-    /// What a fetch of everything says of records that it did not bring.
+    /// How the app must treat records that a fetch of everything did not bring.
     public enum Reason: Sendable, Equatable, CustomStringConvertible {
         /// The server's store has another incarnation: it was restored from a backup, or it is another store. **What is
         /// fetched is not news**. It may be older than what the app has (``CKRecord/versionOrder(relativeTo:)``).
-        /// Nobody deleted what is absent: save it again. Deletions in the backup are not reported, because the app may
-        /// have something that was created again since.
+        /// Nobody deleted the records that are absent: save them again. Deletions in the backup are not reported,
+        /// because the app may have records that were created again since.
         case anotherLife
-        /// The store is the same: what is absent was deleted. The server has forgotten deletions of which the app had not
-        /// heard, or the app asked for everything (``TidemarkFullFetch/isResync``).
+        /// The store is the same: the absent records were deleted. The server has forgotten deletions that the app had not fetched, or the
+        /// app asked for everything (``TidemarkFullFetch/isResync``).
         case deletionsForgotten
 
         /// For logs.

@@ -2,11 +2,11 @@
 
 internal import TidemarkWire
 
-/// What a server accepts from the user of a container. CloudKit has no such type: its limits are in its documentation.
+/// The limits of a server for the user of a container. CloudKit has no such type: its limits are in its documentation.
 ///
-/// A property is nil if the server does not say it, or if there is no limit. Whatever passes a limit fails with the error of
-/// its property, so nobody has to look here first. An app that shows how full the storage is compares ``quotaUsedBytes``
-/// with ``quotaBytes``.
+/// A property is nil if the server does not say it, or if there is no limit. A request that passes a limit fails with the error of that
+/// property, so code need not check first. An app that shows how full the storage is compares ``quotaUsedBytes`` with
+/// ``quotaBytes``.
 public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
     /// Records that one request may save, delete or fetch. More: `limitExceeded`.
     public let itemsPerRequest: Int?
@@ -18,8 +18,8 @@ public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
     public let messageBytes: Int?
     /// Bytes of one `CKAsset`. More: `limitExceeded`. 0: the server keeps no assets.
     public let assetBytes: Int64?
-    /// Requests of the account in a second, for a long time, of all its devices at one server. Parts of assets do not count.
-    /// More: `requestRateLimited` with `retryAfterSeconds`. Sync engines wait that long by themselves.
+    /// The account's requests in a second, as a long-term average, from all its devices to one server. Parts of assets do not count. More:
+    /// `requestRateLimited` with `retryAfterSeconds`. Sync engines wait that long by themselves.
     public let requestsPerSecond: Int?
     /// Requests of the account at once, after it has sent none for a while.
     public let requestBurst: Int?
@@ -64,8 +64,8 @@ public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension CKContainer {
-    /// What the server accepts, as it said when this container last connected. Nil: it has not connected yet with the
-    /// credential that is in use. ``accountStatus()`` connects.
+    /// The server's limits, as it sent them when this container last connected. Nil: it has not connected yet with the credential
+    /// that is in use. ``accountStatus()`` connects.
     ///
     /// An operator may change a limit at any time. The container hears of it with its next connection.
     public var limits: TidemarkLimits? { context.connection.limits }

@@ -15,9 +15,9 @@ public import Foundation
 /// The result depends on the three records alone, so every device gets the same.
 ///
 /// If the server was restored from a backup, its record may be older than the version in which the client made
-/// its edits. That is nobody's edit, so the client's record wins as it is. If it is unknown whether one version follows
-/// from the other, every field that differs is in dispute. So is a field that the client did not set. The policies
-/// decide.
+/// its edits. Nobody made that difference as an edit, so the client's record wins as it is. If it is unknown whether
+/// one version follows from the other, every field that differs is in dispute. So is a field that the client did not
+/// set. The policies decide.
 public struct TidemarkMerge: Sendable {
     /// What happens to a field that both sides changed differently.
     public enum Policy: Sendable {
@@ -31,8 +31,7 @@ public struct TidemarkMerge: Sendable {
         /// The client wins if it was edited after the server's record was last saved (`modificationDate`).
         ///
         /// `clientDate` returns when the client's record was edited; it must not change the record. The date comes from
-        /// the client's clock and is compared with one of the server's. A client whose clock is fast wins where it
-        /// should not.
+        /// the client's clock and is compared with one of the server's. A client whose clock is fast wins too often.
         case newestEdit(clientDate: @Sendable (CKRecord) -> Date)
         /// For lists: the result has the elements that either side added, and lacks those that either side removed.
         /// Elements are equal if the server stores them alike: assets with the same content, references with the same
@@ -81,15 +80,14 @@ public struct TidemarkMerge: Sendable {
         self.fields = fields
     }
 
-    /// Merges the changes of both sides. Of a `CKShare` also who takes part and what they may do: each participant whom
-    /// the client has added, changed or removed is as the client has it, and so is `publicPermission` if it changed that.
-    /// But if somebody else has made the share public, who has not accepted yet is left out: a public share has no
-    /// invitations.
+    /// Merges the changes of both sides. For a `CKShare` it also merges the participants and their permissions. Each participant whom the
+    /// client has added, changed or removed is as the client has it. So is `publicPermission` if the client changed it. But if somebody
+    /// else has made the share public, participants who have not accepted yet are left out: a public share has no invitations.
     ///
     /// - Parameters:
     ///   - ancestor: the record before both changes. It may be nil, or lack fields because only system fields were
-    ///     kept. Then a field that the client set counts as changed by both sides if the server has another value, even
-    ///     if the client set it to nil. A field that the server does not have counts as added by the client.
+    ///     kept. Then a field that the client set counts as changed by both sides if the server has another value. This
+    ///     holds even if the client set it to nil. A field that the server does not have counts as added by the client.
     ///   - server: the record on the server. It is not changed.
     ///   - client: the record that was to be saved, with its edits (`changedKeys()`). It is not changed.
     /// - Returns: a new record with the server's tag, in which the fields are set that differ from the server's.

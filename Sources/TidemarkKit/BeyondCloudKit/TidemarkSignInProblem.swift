@@ -5,8 +5,8 @@ public let TidemarkErrorSignInProblemKey = "TidemarkSignInProblem"
 
 /// Why the server refuses a credential. CloudKit does not say.
 ///
-/// Whichever it is, the account's status is `temporarilyUnavailable`, and what the device has not sent stays. A full quota is no
-/// such problem: saves fail with `quotaExceeded`.
+/// Each of them sets the account's status to `temporarilyUnavailable`, and the device keeps its unsent changes. A full quota is not such a
+/// problem: saves fail with `quotaExceeded`.
 public enum TidemarkSignInProblem: Int, Sendable {
     /// Nobody has the credential, or its account is gone. Sign in again.
     case credentialUnknown = 1
@@ -27,7 +27,7 @@ public enum TidemarkSignInProblem: Int, Sendable {
 extension CKError {
     /// Why the server refused the credential.
     ///
-    /// Nil if it did not, or does not say why: an older server, or a problem that this version of the library does not know.
+    /// Nil if there was no problem, or no known reason: an older server, or a problem that this version of the library does not know.
     public var signInProblem: TidemarkSignInProblem? {
         (userInfo[TidemarkErrorSignInProblemKey] as? Int).flatMap(TidemarkSignInProblem.init(rawValue:))
     }

@@ -2,8 +2,8 @@
 
 public import Foundation
 
-/// What an engine has to do, what it does, and what it waits for: to show to a user, or to log. CloudKit has no
-/// such type.
+/// The state of an engine, to show to a user or to log: its pending work, its current work, and what it waits for
+/// . CloudKit has no such type.
 ///
 /// It is a value of one moment. ``CKSyncEngine/status`` makes the newest one, and ``CKSyncEngine/statuses`` follows it.
 public struct TidemarkSyncStatus: Sendable, Equatable, CustomStringConvertible {
@@ -19,15 +19,15 @@ public struct TidemarkSyncStatus: Sendable, Equatable, CustomStringConvertible {
     public internal(set) var unfetchedZoneCount = 0
     /// What the engine does now.
     public internal(set) var activity = Activity.idle
-    /// What the engine waits for, with what stops it most first. Empty if nothing stops it.
+    /// The reasons why the engine waits, the most important first. Empty if nothing stops it.
     public internal(set) var waits: [Wait] = []
     /// When the server last took a change of this engine; nil: not since the engine was made, or since another account
     /// took its place.
     public internal(set) var lastSent: Date?
     /// When a fetch last ended without an error, as ``lastSent``.
     public internal(set) var lastFetched: Date?
-    /// The last error, also when what failed has succeeded since: compare its date with ``lastSent`` and
-    /// ``lastFetched``. A conflict is no error, nor is a cancelled call.
+    /// The last error. It stays after the failed operation has succeeded: compare its date with ``lastSent`` and
+    /// ``lastFetched``. A conflict is not an error, nor is a cancelled call.
     public internal(set) var lastFailure: Failure?
 
     /// Nothing is pending or under way, and nothing stops the engine.
@@ -74,7 +74,7 @@ extension TidemarkSyncStatus {
         public internal(set) var zoneCount = 0
         /// Zones that it reads in all; nil until the list of changed zones has arrived.
         public internal(set) var zoneTotal: Int?
-        /// Records and deletions so far. How many there will be is not known before they are here.
+        /// Records and deletions so far. The total is not known before all records have arrived.
         public internal(set) var recordCount = 0
         /// The zone that it reads now.
         public internal(set) var zoneID: CKRecordZone.ID?
@@ -88,7 +88,7 @@ extension TidemarkSyncStatus {
         public internal(set) var total = 0
     }
 
-    /// What an engine waits for.
+    /// A reason why an engine waits.
     public struct Wait: Sendable, Equatable, CustomStringConvertible {
         /// Why an engine waits.
         public enum Reason: Sendable, Hashable, CustomStringConvertible {
@@ -133,11 +133,11 @@ extension TidemarkSyncStatus {
         public var description: String { until.map { "\(reason) until \($0)" } ?? "\(reason)" }
     }
 
-    /// An error, and what it was about.
+    /// An error, and the item that failed.
     public struct Failure: Sendable, CustomStringConvertible {
-        /// What failed.
+        /// The item or operation that failed.
         public enum Subject: Sendable, Hashable {
-            /// The question who is signed in.
+            /// The check of who is signed in.
             case account
             /// The subscription that brings pushes.
             case subscription
@@ -153,7 +153,7 @@ extension TidemarkSyncStatus {
 
         /// The error.
         public let error: CKError
-        /// What it was about.
+        /// The item that failed.
         public let subject: Subject
         /// When the engine heard of it.
         public let date: Date

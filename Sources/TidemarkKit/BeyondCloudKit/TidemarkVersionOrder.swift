@@ -13,8 +13,8 @@ public enum TidemarkVersionOrder: Sendable, Equatable {
     /// was restored without being told. Then save the other version again, as with `wentBack`.
     case older
     /// It was saved before the other version, and comes from a server that was restored since: **the server went
-    /// back**. The other version, with its edits, is no longer on the server, and this one is nobody's edit. Keep the
-    /// other one: save it again, with this one's tag.
+    /// back**. The other version, with its edits, is no longer on the server. Nobody made this version as an edit of
+    /// the other one. Keep the other one: save it again, with this one's tag.
     case wentBack
     /// They belong to different incarnations of the store or of the zone, or one was never saved. It is unknown whether
     /// one follows from the other. Neither may be dropped for the other, unless they are equal.
@@ -41,8 +41,8 @@ extension CKRecord {
         return version.order(relativeTo: others)
     }
 
-    /// Whether to keep the other version, because this one was saved before it. That was in the same incarnation of the
-    /// store or in the one that was restored. False if that is unknown.
+    /// Whether to keep the other version, because this one was saved before it. This one was saved in the same
+    /// incarnation of the store, or in the one that was restored. False if that is unknown.
     public func isOlder(than other: CKRecord) -> Bool {
         switch versionOrder(relativeTo: other) {
         case .older, .wentBack: true

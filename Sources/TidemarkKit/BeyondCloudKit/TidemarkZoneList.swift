@@ -18,7 +18,7 @@ public struct TidemarkZoneList: Sendable, CustomStringConvertible {
     /// get it back, it has ended too.
     ///
     /// Pass the zones of all records that the app ever fetched or saved. The engine's state may lack some of them. It
-    /// is stored after the app has heard what was saved, and the process may have ended in between.
+    /// is stored after the app has learned the result of a save, and the process may have ended in between.
     public func zoneIDsNotFetched(among zoneIDs: some Sequence<CKRecordZone.ID>) -> [CKRecordZone.ID] {
         zoneIDs.filter { !accounted.contains($0) && $0.zoneName != CKRecordZone.ID.defaultZoneName }
     }

@@ -6,7 +6,8 @@ internal import TidemarkWire
 extension CKDatabase {
     /// Fetches one record.
     ///
-    /// - Throws: the record's own error: `unknownItem`, `zoneNotFound`, or why there is no answer.
+    /// - Throws: the record's own error, `unknownItem` or `zoneNotFound`, or the reason why there is no
+    ///   answer.
     @discardableResult
     public func record(for recordID: CKRecord.ID) async throws -> CKRecord {
         guard let result = try await cloud.records(for: [recordID], desiredKeys: nil)[recordID] else {

@@ -3,9 +3,9 @@
 internal import Foundation
 package import TidemarkFields
 
-/// What is sent to save a record: a copy of its changes at one moment.
+/// The data that is sent to save a record: a copy of its changes at one moment.
 package struct RecordChanges: Sendable {
-    /// What the save does with the record's parent.
+    /// The change that the save makes to the record's parent.
     package enum ParentEdit: Sendable, Hashable {
         case unchanged
         case set(recordName: String)
@@ -21,7 +21,7 @@ package struct RecordChanges: Sendable {
     package let parent: ParentEdit
     /// For a share: what the save says of it beside the fields.
     let share: ShareEdit?
-    /// Of a root for which a share was made: the share's record, which is saved with it.
+    /// The record of a new share, if this record is its root. The share is saved with it.
     let newShareID: CKRecord.ID?
     /// Tells ``CKRecord/apply(_:savedBy:)`` which changes these are.
     let generation: Int
@@ -54,11 +54,11 @@ extension CKRecord {
         state.withLock { $0.original }
     }
 
-    /// What must be sent to save this record: its changed keys, or all its keys and the removed ones.
+    /// The data that must be sent to save this record: its changed keys, or all its keys and the removed ones.
     ///
     /// - Parameter assets: the content of assets that were not fetched.
-    /// - Throws: `invalidArguments` if a key or value cannot be saved,
-    ///   `limitExceeded` if the record is too large, what ``CKShare/edit()`` throws if it is a share.
+    /// - Throws: `invalidArguments` if a key or value cannot be saved.
+    ///   `limitExceeded` if the record is too large. For a share, also the errors of ``CKShare/edit()``.
     func changes(all: Bool, assets: FieldObjects.Assets = [:]) throws(CKError) -> RecordChanges {
         let edit = try (self as? CKShare)?.edit()
         let snapshot = unpacked { $0 }
@@ -105,7 +105,7 @@ extension CKRecord {
     /// The files of the server's assets, one for each place.
     var files: [FieldAsset: [URL]] { state.withLock { $0.files } }
 
-    /// Takes over the server's answer to a save: a new tag, and no changes left of what was saved.
+    /// Applies the server's answer to a save: a new tag, and no changes left that were saved.
     ///
     /// Changes made after `changes` was taken remain.
     ///

@@ -57,9 +57,9 @@ extension CKAsset: __CKRecordObjCValue {}
 extension CLLocation: __CKRecordObjCValue {}
 
 // NB: For the compiler these conformances do not exist: members of an app's extension do not appear on String or Data.
-// There are two reasons for them. `record["text"] as? String` gives no warning that it always fails, as there is none
-// where NSString is bridged. And `CKRecord` can return a Data for what it keeps as NSData, which is a thousand times
-// faster to read.
+// There are two reasons for them. `record["text"] as? String` gives no warning that it always fails, as it gives none
+// where NSString is bridged. And `CKRecord` can return a Data for a value that it keeps as NSData, which is a thousand
+// times faster to read.
 @available(*, unavailable) extension String: __CKRecordObjCValue {}
 @available(*, unavailable) extension Date: __CKRecordObjCValue {}
 @available(*, unavailable) extension Data: __CKRecordObjCValue {}

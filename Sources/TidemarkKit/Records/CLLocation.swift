@@ -19,7 +19,7 @@ public class CLLocation: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     /// When it was measured.
     public let timestamp: Date
 
-    /// A place, measured now, of which nothing else is known.
+    /// A place, measured now, with no other data.
     public convenience init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
         self.init(
             coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude), altitude: 0,

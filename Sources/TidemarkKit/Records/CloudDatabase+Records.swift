@@ -6,7 +6,7 @@ internal import TidemarkTelemetry
 internal import TidemarkWire
 
 extension CloudDatabase {
-    /// What became of each item.
+    /// The result for each item.
     struct RecordResults {
         var saves: [CKRecord.ID: Result<CKRecord, CKError>] = [:]
         var deletes: [CKRecord.ID: Result<Void, CKError>] = [:]
@@ -19,7 +19,7 @@ extension CloudDatabase {
         let save: Save
         /// As it came with the answer; nil if it must be fetched.
         let record: CKRecord?
-        /// What the copy gets if the record cannot be had; nil if it lacks fields.
+        /// The copy's metadata if the record cannot be fetched; nil if the metadata lacks fields.
         var metadata: ServerMetadata?
     }
 
@@ -28,11 +28,11 @@ extension CloudDatabase {
         let original: CKRecord
         let copy: CKRecord
         let changes: RecordChanges
-        /// What is sent: the changed fields, once those that are to be encrypted are.
+        /// The fields to send: the changed ones, once the encrypted ones among them are encrypted.
         var fields: FieldMap
     }
 
-    /// How a request with changes is to be carried out.
+    /// The way in which a request with changes is carried out.
     struct Manner: Sendable {
         let policy: CKModifyRecordsOperation.RecordSavePolicy
         let isAtomic: Bool
@@ -49,7 +49,7 @@ extension CloudDatabase {
 
     /// Saves and deletes; records that are saved get their new tags.
     ///
-    /// - Throws: what makes the whole request fail; items have errors of their own.
+    /// - Throws: an error that makes the whole request fail; items have their own errors.
     func modifyRecords(
         saving records: [CKRecord], deleting recordIDs: [CKRecord.ID],
         policy: CKModifyRecordsOperation.RecordSavePolicy, atomically: Bool, clientToken: Data = Data(),
@@ -75,7 +75,7 @@ extension CloudDatabase {
         return results
     }
 
-    /// Brings the assets of records to the server, and says what is to be sent of the records.
+    /// Uploads the assets of records, and returns the data to send for the records.
     ///
     /// - Returns: `refused`: what cannot be sent, and why.
     func prepare(
@@ -95,8 +95,8 @@ extension CloudDatabase {
         return (saves, refused)
     }
 
-    /// what is in the way is complete. Records that did not fit into the answer are fetched; if one is gone
-    /// meanwhile, or cannot be fetched, that is the save's error.
+    /// the conflicting records are complete. Records that did not fit into the answer are fetched. If one is
+    /// gone by then, or cannot be fetched, the save gets that error.
     private func completeConflicts(of saves: [Save], in results: inout RecordResults) async {
         let incomplete = saves.filter {
             guard case .failure(let error) = results.saves[$0.copy.recordID] else { return false }
@@ -318,9 +318,8 @@ extension CloudDatabase {
 }
 
 extension CKRecord {
-    /// A record as it came; `internalError` if its fields cannot be understood (R-219: one record, not the page). So
-    /// is a share that comes without its participants: if it were taken for a share of nobody, the next save of it would
-    /// remove everybody.
+    /// A record as it came, or `internalError` if its fields cannot be understood (R-219: one record fails, not the page). A share that
+    /// comes without its participants fails too. If it were read as a share with nobody in it, its next save would remove everybody.
     static func make(
         _ wire: WireRecord, in zoneID: CKRecordZone.ID, _ shareURLs: ShareURLs = .unknown
     ) -> Result<CKRecord, CKError> {

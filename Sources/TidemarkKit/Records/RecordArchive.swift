@@ -53,8 +53,8 @@ enum RecordArchive {
     private static func encode(_ space: RecordContents.KeySpace, _ prefix: String, to coder: NSCoder) {
         let fields = space.values.sorted { $0.key < $1.key }
         let numbers = fields.compactMap { key, object in number(of: object).map { Field(key, $0) } }
-        // NB: Numbers are archived as a FieldMap. An archiver writes equal NSNumbers as one object, so 1, 1.0 and true
-        // would all come back as whichever was first, with another type. Keys that a FieldMap cannot hold are
+        // NB: Numbers are archived as a FieldMap. An archiver writes equal NSNumbers as one object. So 1, 1.0 and true
+        // would all come back as the first of them, with another type. Keys that a FieldMap cannot hold are
         // archived as objects.
         let map = try? FieldMap(numbers, limits: FieldLimits(byteCountMax: .max), keys: .share)
         let others = map == nil ? fields : fields.filter { number(of: $0.value) == nil }

@@ -13,7 +13,7 @@ struct RecordContents {
         /// The keys that were set since the record was made, fetched or saved, with the ``generation`` of the change.
         var changes: [CKRecord.FieldKey: Int] = [:]
 
-        /// Takes over the server's values, but for changes that are newer than `generation`.
+        /// Takes over the server's values, except where there are changes newer than `generation`.
         ///
         /// - Parameter kept: the keys of values that are the same, and whose objects stay.
         mutating func follow(_ server: KeySpace, after generation: Int, keeping kept: [CKRecord.FieldKey]) {
@@ -58,7 +58,7 @@ struct RecordContents {
     /// The generation of the last save whose answer was taken over.
     private var savedGeneration = 0
 
-    /// Whether the answer to a save is to be taken over: that to an earlier save than the last comes too late.
+    /// Whether the answer to a save must be applied. An answer to an earlier save than the last comes too late.
     mutating func takesAnswer(to changes: RecordChanges) -> Bool {
         guard changes.generation >= savedGeneration else { return false }
         savedGeneration = changes.generation
@@ -77,14 +77,14 @@ struct RecordContents {
         parentChange = generation
     }
 
-    /// a share of this record was made, which is to be saved with it.
+    /// a share of this record was made, which must be saved with it.
     mutating func setShare(_ reference: CKRecord.Reference?) {
         generation += 1
         share = reference
         shareChange = generation
     }
 
-    /// Takes over a share, or that there is none, from the server, unless a share was made after `generation`.
+    /// Takes over the server's share, or that there is none, unless a share was made after `generation`.
     mutating func followShare(_ reference: CKRecord.Reference?, after generation: Int) {
         originalShare = reference
         guard shareChange ?? 0 <= generation else { return }
@@ -135,7 +135,7 @@ struct RecordContents {
     }
 }
 
-/// What a server adds to a record.
+/// The metadata that a server adds to a record.
 package struct ServerMetadata: Sendable, Hashable {
     /// The change tag.
     package var tag: [UInt8]

@@ -3,12 +3,12 @@
 internal import Foundation
 internal import TidemarkWire
 
-/// What a share has of requests for access.
+/// A share's requests for access.
 struct AccessRequestsState {
     var isAllowed = false
     var requesters: [CKShare.AccessRequester] = []
     var blocked: [CKShare.BlockedIdentity] = []
-    /// What the app has answered since the last save.
+    /// The app's answers since the last save.
     private(set) var answers = AccessAnswersEdit()
 
     init() {}
@@ -42,7 +42,7 @@ struct AccessRequestsState {
         }
     }
 
-    /// Whoever is invited waits for no answer.
+    /// An invited person no longer waits for an answer.
     mutating func invited(_ person: CKShare.Participant) {
         let user = person.userIdentity.userRecordID
         guard let user else { return }
@@ -50,12 +50,12 @@ struct AccessRequestsState {
         blocked.removeAll { $0.userIdentity.userRecordID == user }
     }
 
-    /// The server has taken over what was sent.
+    /// The server has saved the answers that were sent.
     mutating func saved(_ sent: AccessAnswersEdit) {
         answers.subtract(sent)
     }
 
-    /// Takes over what the server has, but for what was changed here since `before`.
+    /// Takes over the server's state, except what was changed here since `before`.
     mutating func follow(_ server: AccessRequestsState, after before: AccessRequestsTerms) {
         let mine = self
         self = server
@@ -73,7 +73,7 @@ struct AccessRequestsState {
 
     // MARK: Archives
 
-    /// What an archive has. Older archives have nothing.
+    /// The state in an archive. Older archives have none.
     init(coder: NSCoder) {
         isAllowed = coder.containsValue(forKey: "AllowsRequests") && coder.decodeBool(forKey: "AllowsRequests")
         requesters = Self.list(coder, of: CKShare.AccessRequester.self, "Requesters")
@@ -110,7 +110,7 @@ struct AccessRequestsState {
     }
 }
 
-/// What a save says of requests for access.
+/// The answers to requests for access that a save sends.
 struct AccessRequestsTerms: Sendable, Equatable {
     var isAllowed = false
     var answers = AccessAnswersEdit()

@@ -10,7 +10,7 @@ internal import TidemarkWire
 extension CKContainer {
     /// The metadata of the share with that URL.
     ///
-    /// - Throws: `unknownItem` if there is no such share, or the current user is not invited.
+    /// - Throws: `unknownItem` if there is no such share, or if the current user is not invited.
     @discardableResult
     public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
         guard let result = try await shareMetadatas(for: [url])[url] else {
@@ -19,7 +19,7 @@ extension CKContainer {
         return try result.get()
     }
 
-    /// The metadata of the shares with these URLs, or why there is none. Each as ``shareMetadata(for:)`` says.
+    /// The metadata of the shares with these URLs, or the errors. Each is as ``shareMetadata(for:)`` returns it.
     public func shareMetadatas(for urls: [URL]) async throws -> [URL: Result<CKShare.Metadata, any Error>] {
         guard !urls.isEmpty else { return [:] }
         return try await sharedCloudDatabase.cloud.shareMetadata(of: urls).mapValues { $0.erased }
@@ -27,9 +27,9 @@ extension CKContainer {
 
     /// Joins a share. When this returns, the zone is in the shared database. To join it again succeeds.
     ///
-    /// - Throws: `unknownItem` if there is no such share, or the current user is not invited;
-    ///   `invalidArguments` for one's own share, and for that of another container; `tooManyParticipants` if
-    ///   the share is full.
+    /// - Throws: `unknownItem` if there is no such share, or if the current user is not invited;
+    ///   `invalidArguments` for the user's own share, and for a share of another container;
+    ///   `tooManyParticipants` if the share is full.
     @discardableResult
     public func accept(_ metadata: CKShare.Metadata) async throws -> CKShare {
         guard let result = try await accept([metadata])[metadata] else {
@@ -47,10 +47,11 @@ extension CKContainer {
         return try await sharedCloudDatabase.cloud.acceptShares(metadatas).mapValues { $0.erased }
     }
 
-    /// Asks the owners of shares for access. Whoever is let in is invited, and accepts as others do.
+    /// Asks the owners of shares for access. A person who is approved is invited, and accepts like other
+    /// people.
     ///
-    /// The result is a success alike whether there is such a share, it takes requests, and the current user is not blocked:
-    /// nobody is told. At most 20 URLs a minute: more fail with `requestRateLimited`.
+    /// The result is also a success if there is no such share, if it takes no requests, or if the current user is blocked, so that nobody
+    /// learns which. The limit is 20 URLs a minute: more fail with `requestRateLimited`.
     ///
     /// - Returns: `participantAlreadyInvited` for shares that the user may accept or takes part in, `invalidArguments` for one's
     ///   own.

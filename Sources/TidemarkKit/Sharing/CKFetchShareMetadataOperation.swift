@@ -8,7 +8,7 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     public final var shareURLs: [URL]?
     /// Whether to fetch the shared roots too; default false. Whole zones have none.
     ///
-    /// A root comes without encrypted values, because who is only invited has no keys, and without the files of its assets.
+    /// A root comes without encrypted values, because an invited person has no keys, and without the files of its assets.
     public final var shouldFetchRootRecord = false
     /// The keys of the roots to fetch; nil for all.
     public final var rootRecordDesiredKeys: [CKRecord.FieldKey]?

@@ -10,7 +10,7 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     /// Each person that was found, or why one was not.
     public final var perShareParticipantResultBlock:
         ((CKUserIdentity.LookupInfo, Result<CKShare.Participant, any Error>) -> Void)?
-    /// The result of the operation: success if the server was asked, whoever was not found.
+    /// The result of the operation: success if the server answered, even if people were not found.
     public final var fetchShareParticipantsResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var perItem: ((CKShare.Participant) -> Void)?

@@ -13,7 +13,7 @@ extension CKShare {
         case removed = 3
     }
 
-    /// What a participant may do with the shared records.
+    /// A participant's permission for the shared records.
     public enum ParticipantPermission: Int, Sendable {
         /// Unknown.
         case unknown = 0
@@ -25,7 +25,7 @@ extension CKShare {
         case readWrite = 3
     }
 
-    /// In which role a person takes part.
+    /// The role of a person who takes part.
     public enum ParticipantRole: Int, Sendable {
         /// Unknown.
         case unknown = 0
@@ -39,7 +39,7 @@ extension CKShare {
         case publicUser = 4
     }
 
-    /// In which role a person takes part: the older form of `ParticipantRole`.
+    /// The role of a person who takes part: the older form of `ParticipantRole`.
     @available(*, deprecated, message: "Use CKShare.ParticipantRole")
     public enum ParticipantType: Int, Sendable {
         /// Unknown.

@@ -11,8 +11,8 @@ public import Foundation
 /// record is in one share at most: otherwise the save fails with `alreadyShared`. Older servers share whole zones
 /// only, and refuse the other share with `serverRejectedRequest`.
 ///
-/// A save compares tags whatever its policy, unless nothing but fields has changed. So nobody's invitation or
-/// removal is undone by a device that has not heard of it.
+/// A save compares tags with any policy, unless only fields have changed. So a device that has not fetched an
+/// invitation or removal cannot undo it.
 public class CKShare: CKRecord, @unchecked Sendable {
     private let sharing: Locked<ShareState>
 
@@ -57,7 +57,7 @@ public class CKShare: CKRecord, @unchecked Sendable {
         super.init(recordType: SystemType.share, recordID: recordID, state: state)
     }
 
-    /// What everybody who has the URL may do; default `none`.
+    /// The permission of everybody who has the URL; default `none`.
     ///
     /// Setting `readOnly` or `readWrite` removes those who have not accepted yet. Setting `none` removes everybody but
     /// the owner.
@@ -66,19 +66,19 @@ public class CKShare: CKRecord, @unchecked Sendable {
         set { sharing.withLock { $0.setPublicPermission(newValue) } }
     }
 
-    /// The URL by which others find the share; nil until it is saved. It stays the same if the zone is shared anew
+    /// The URL by which others find the share; nil until it is saved. It stays the same if the zone is shared again
     ///
     ///
-    /// Whoever is invited passes it to ``CKContainer/shareMetadata(for:)``, and so does anybody if the share is public.
-    /// It names this app's server. Apps ask their own server for what is after the last slash, and never connect to the
-    /// URL.
+    /// An invited person passes it to ``CKContainer/shareMetadata(for:)``. If the share is public, anybody may do so.
+    /// It names this app's server. Apps send the text after the last slash to their own server, and never connect to
+    /// the URL.
     public var url: URL? { sharing.withLock { $0.url } }
 
     /// The URL of a participant who was made by ``CKShareParticipant/oneTimeURLParticipant()``: one person uses it once.
     ///
-    /// It is there once the share is saved, for its owner and administrators, and does not change while the participant is in
-    /// the share. To remove the participant makes it void. Whoever has accepted with it may use it as they use ``url``. For
-    /// everybody else it is then as if there were no such share.
+    /// It is there once the share is saved, for its owner and administrators, and does not change while the participant is in the share.
+    /// Removing the participant makes it void. A person who has accepted with it may use it like ``url``. For everybody else there is then
+    /// no such share.
     public func oneTimeURL(for participantID: CKShare.Participant.ID) -> URL? {
         participants.first { $0.participantID == participantID }?.oneTimeURL
     }
@@ -105,8 +105,8 @@ public class CKShare: CKRecord, @unchecked Sendable {
         sharing.withLock { $0.add(participant, to: recordID) }
     }
 
-    /// Removes a participant. The owner stays. Who is not in the share is not removed: in CloudKit that is an exception. The
-    /// object may be added to another share then.
+    /// Removes a participant. The owner stays. A person who is not in the share is not removed: in CloudKit that is an exception. The
+    /// object may then be added to another share.
     public func removeParticipant(_ participant: CKShare.Participant) {
         sharing.withLock { $0.remove(participant, from: recordID) }
     }
@@ -114,7 +114,7 @@ public class CKShare: CKRecord, @unchecked Sendable {
     // MARK: Requests for access
 
     /// Whether somebody with ``url`` who is not invited may ask for access; default false. Only the owner and
-    /// administrators know it, as all that follows.
+    /// administrators know it, and the following properties.
     public var allowsAccessRequests: Bool {
         get { sharing.withLock { $0.access.isAllowed } }
         set { sharing.withLock { $0.access.isAllowed = newValue } }
@@ -123,14 +123,14 @@ public class CKShare: CKRecord, @unchecked Sendable {
     /// Those who have asked for access and wait, in the order in which they came. A request is a change of the share: the
     /// engine brings it as any other.
     ///
-    /// To approve one, look the person up by its `participantLookupInfo`, add them as a participant, and save the share. They
-    /// accept then as everybody who is invited.
+    /// To approve one, look the person up by its `participantLookupInfo`, add them as a participant, and save the share. They then accept
+    /// like everybody who is invited.
     public var requesters: [CKShare.AccessRequester] { sharing.withLock { $0.access.requesters } }
 
-    /// Those who may not ask for access any more.
+    /// People who may no longer ask for access.
     public var blockedIdentities: [CKShare.BlockedIdentity] { sharing.withLock { $0.access.blocked } }
 
-    /// Refuses requests. Who has made them is not told, and may ask again. Save the share afterwards.
+    /// Refuses requests. The people who made them are not told, and may ask again. Save the share afterwards.
     ///
     /// Where only the owner or an administrator may do it, CloudKit raises an exception for others. Here the save fails with
     /// `permissionFailure`.
@@ -138,9 +138,8 @@ public class CKShare: CKRecord, @unchecked Sendable {
         sharing.withLock { $0.access.deny(requesters) }
     }
 
-    /// Refuses requests, and all that these users ask later; if they take part by now, they are removed. Save the share
-    /// afterwards. For who is blocked it is as if there were no such share, by whatever link they come, until they are unblocked
-    /// or invited by their user record.
+    /// Refuses requests, and all later requests of these users. If they take part by now, they are removed. Save the share afterwards. For
+    /// a blocked user there is no such share, whatever link they use, until they are unblocked or invited by their user record.
     public func blockRequesters(_ requesters: [CKShare.AccessRequester]) {
         sharing.withLock { $0.block(requesters) }
     }
@@ -150,14 +149,14 @@ public class CKShare: CKRecord, @unchecked Sendable {
         sharing.withLock { $0.access.unblock(blockedIdentities) }
     }
 
-    /// The record that is shared with what is below it; nil for a whole zone.
+    /// The record that is shared together with everything below it; nil for a whole zone.
     var rootID: CKRecord.ID? {
         sharing.withLock { $0.rootName }.map { CKRecord.ID(recordName: $0, zoneID: recordID.zoneID) }
     }
 
     // MARK: Saving
 
-    /// What a save sends beside the fields.
+    /// The data that a save sends beside the fields.
     ///
     /// - Throws: `invalidArguments` or `tooManyParticipants` for what no share may have, and
     ///   `invalidArguments` if it is not known who takes part.
@@ -167,19 +166,19 @@ public class CKShare: CKRecord, @unchecked Sendable {
         return edit
     }
 
-    /// The server has saved what was sent.
+    /// The server has saved the data that was sent.
     func saved(_ edit: ShareEdit) {
         sharing.withLock { $0.saved(edit) }
     }
 
-    /// Takes over the server's share after a save of `edit`. What the app has changed since remains, and so do its
-    /// objects of participants.
+    /// Takes over the server's share after a save of `edit`. Changes that the app has made since remain, and so do its
+    /// participant objects.
     func follow(_ server: CKShare, savedBy edit: ShareEdit) {
         let theirs = server.sharing.withLock { $0.copied }
         sharing.withLock { $0.follow(theirs, after: edit.terms) }
     }
 
-    /// Makes the changes that another copy of the share has, to what it knew of the server. Those are still to be saved.
+    /// Makes the changes of another copy of the share, relative to the server's version that the copy knew. They must still be saved.
     func takeChanges(of copy: CKShare) {
         var changed = copy.sharing.withLock { $0.copied }
         let before = changed.original ?? ShareTerms(publicPermission: .none, participants: [])
@@ -189,7 +188,7 @@ public class CKShare: CKRecord, @unchecked Sendable {
         }
     }
 
-    /// Whether a save would say something of the share, beside its fields.
+    /// Whether a save would send anything about the share, beside its fields.
     var hasSharingChanges: Bool { sharing.withLock { $0.edit.isChange } }
 
     /// The share as the server has it, with these contents.
@@ -246,7 +245,7 @@ extension CKShare {
         public static let title: CKRecord.FieldKey = "cloudkit.title"
         /// A picture: data.
         public static let thumbnailImageData: CKRecord.FieldKey = "cloudkit.thumbnailImageData"
-        /// What kind of thing is shared: a uniform type identifier.
+        /// The kind of the shared thing: a uniform type identifier.
         public static let shareType: CKRecord.FieldKey = "cloudkit.type"
     }
 }

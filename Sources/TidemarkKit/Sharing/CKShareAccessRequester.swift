@@ -3,23 +3,23 @@
 public import Foundation
 
 extension CKShare {
-    /// Somebody who has asked for access to a share.
+    /// A person who has asked for access to a share.
     public typealias AccessRequester = CKShareAccessRequester
-    /// Somebody who may not ask for access to a share any more.
+    /// A person who may no longer ask for access to a share.
     public typealias BlockedIdentity = CKShareBlockedIdentity
 }
 
 // NB: Not nested in CKShare, for the reason given for `CKRecord.Reference`.
 
-/// Somebody who has asked for access to a share. Use its name `CKShare.AccessRequester`.
+/// A person who has asked for access to a share. Use its name `CKShare.AccessRequester`.
 ///
 /// Servers make them. Two are equal if they are the same user.
 public class CKShareAccessRequester: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// Who asks, with the name that an operator has set for the account.
+    /// The person who asks, with the name that an operator has set for the account.
     public let userIdentity: CKUserIdentity
 
-    /// With it, `CKFetchShareParticipantsOperation` finds the person, whom you add to the share to approve the request. It is by
-    /// the user record: who asks is known by that, and no address is told.
+    /// With it, `CKFetchShareParticipantsOperation` finds the person, whom you add to the share to approve the request. It uses the user
+    /// record, because the server knows the person only by that and reveals no address.
     public var participantLookupInfo: CKUserIdentity.LookupInfo {
         userIdentity.userRecordID.map { CKUserIdentity.LookupInfo(userRecordID: $0) }
             ?? userIdentity.lookupInfo ?? CKUserIdentity.LookupInfo(emailAddress: "")
@@ -67,11 +67,11 @@ public class CKShareAccessRequester: NSObject, NSSecureCoding, NSCopying, @unche
     public override var description: String { "<CKShare.AccessRequester>" }
 }
 
-/// Somebody who may not ask for access to a share any more. Use its name `CKShare.BlockedIdentity`.
+/// A person who may no longer ask for access to a share. Use its name `CKShare.BlockedIdentity`.
 ///
 /// Servers make them. Two are equal if they are the same user.
 public class CKShareBlockedIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// Who is blocked.
+    /// The person who is blocked.
     public let userIdentity: CKUserIdentity
 
     init(_ identity: CKUserIdentity) {

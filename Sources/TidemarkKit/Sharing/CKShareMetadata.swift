@@ -3,13 +3,13 @@
 public import Foundation
 
 extension CKShare {
-    /// What the URL of a share reveals of it.
+    /// The data of a share that its URL reveals.
     public typealias Metadata = CKShareMetadata
 }
 
 // NB: Not nested in CKShare, for the reason given for `CKRecord.Reference`.
 
-/// What the URL of a share reveals of it. Use its name `CKShare.Metadata`.
+/// The data of a share that its URL reveals. Use its name `CKShare.Metadata`.
 ///
 /// Servers make it. Two are equal if they belong to the same share.
 public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
@@ -54,7 +54,7 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
     /// Whether the current user has accepted.
     public var participantStatus: CKShare.ParticipantAcceptanceStatus { content.participantStatus }
 
-    /// What the current user may do.
+    /// The current user's permission.
     public var participantPermission: CKShare.ParticipantPermission { content.participantPermission }
 
     /// The owner of the share.

@@ -20,9 +20,9 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
     public typealias AcceptanceStatus = CKShare.ParticipantAcceptanceStatus
     /// What a participant may do.
     public typealias Permission = CKShare.ParticipantPermission
-    /// In which role a person takes part.
+    /// The role of a person who takes part.
     public typealias Role = CKShare.ParticipantRole
-    /// In which role a person takes part: the older form of `Role`.
+    /// The role of a person who takes part: the older form of `Role`.
     @available(*, deprecated, message: "Use CKShare.ParticipantRole")
     public typealias ParticipantType = CKShare.ParticipantType
 
@@ -57,7 +57,7 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
         state.withLock { $0.invitation = invitation }
     }
 
-    /// Somebody whom nobody has named: whoever comes first with the participant's one-time URL.
+    /// A participant without a name: the first person who uses the participant's one-time URL.
     ///
     /// Add the participant to a share and save that. Then ``CKShare/oneTimeURL(for:)`` has the URL, which you send to one
     /// person. They pass it to ``CKContainer/shareMetadata(for:)`` and accept, as with any URL of a share. From then on the
@@ -92,7 +92,7 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
         set { state.withLock { $0.role = newValue } }
     }
 
-    /// What they may do; default `readOnly`.
+    /// The participant's permission; default `readOnly`.
     public var permission: CKShare.ParticipantPermission {
         get { state.withLock { $0.permission } }
         set { state.withLock { $0.permission = newValue } }
@@ -136,7 +136,7 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
         }
     }
 
-    /// Takes over what the server has of the person, but for the values that the app has set since `before`.
+    /// Takes over the server's values of the person, except those that the app has set since `before`.
     ///
     /// - Parameter before: nil if the app has added the person since: all values that an app can set stay.
     func follow(_ server: CKShare.Participant, after before: ParticipantTerms?) {
@@ -154,7 +154,7 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
         }
     }
 
-    /// What a save says of the participant, as it is at this moment.
+    /// The values of the participant that a save sends, at this moment.
     var terms: ParticipantTerms {
         let now = state.withLock { $0 }
         return ParticipantTerms(
@@ -216,7 +216,7 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
 
     // MARK: NSObject
 
-    /// Whether both are the same person, whatever they may do: the `participantID`, the user record or the lookup is the same
+    /// Whether both are the same person, whatever their permissions: the `participantID`, the user record or the lookup is the same
     ///
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKShare.Participant else { return false }
@@ -224,7 +224,8 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
         return !ShareState.isArchiving && userIdentity.matches(other.userIdentity)
     }
 
-    /// The same for all participants: who is equal to somebody by a name may be equal to somebody else by an address.
+    /// The same for all participants, because one object may equal one person by a name and another person by an
+    /// address.
     public override var hash: Int { ObjectIdentifier(CKShareParticipant.self).hashValue }
 
     /// For people to read, without the person's identity.

@@ -40,7 +40,7 @@ public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         return lookupInfo != nil && lookupInfo == other.lookupInfo
     }
 
-    /// Whether something that names a person is the same in both: the user, or the lookup.
+    /// Whether both name the same person by the user or by the lookup.
     func matches(_ other: CKUserIdentity) -> Bool {
         if let userRecordID, userRecordID == other.userRecordID { return true }
         return lookupInfo != nil && lookupInfo == other.lookupInfo

@@ -25,8 +25,8 @@ extension [CKRecord.ID: CKError] {
 }
 
 extension CloudDatabase.RecordResults {
-    /// Brings `share` of roots up to date after a save: it is the server's now if the share was saved in the same request,
-    /// and nil if it was deleted.
+    /// Updates `share` of roots after a save. It is the server's value if the share was saved in the same request, and nil if it was
+    /// deleted.
     func settleShares(of saves: [CloudDatabase.Save]) {
         for save in saves {
             guard case .success? = self.saves[save.copy.recordID] else { continue }
@@ -45,7 +45,7 @@ extension CKRecord {
     /// The share that was made of this record and is not saved yet.
     var newShareID: CKRecord.ID? { state.withLock { $0.shareChange == nil ? nil : $0.share?.recordID } }
 
-    /// What has to be in the same request: the new share of a root, or the root of a new share.
+    /// The record that must be in the same request: the new share of a root, or the root of a new share.
     var idSavedWithIt: CKRecord.ID? {
         guard let share = self as? CKShare else { return newShareID }
         return share.recordChangeTag == nil ? share.rootID : nil

@@ -16,7 +16,7 @@ extension CloudDatabase {
 
     // MARK: Links
 
-    /// Which roots of hierarchies come with metadata.
+    /// The roots of hierarchies that come with metadata.
     struct MetadataRoots: Sendable {
         static let none = MetadataRoots(areWanted: false, keys: nil)
 
@@ -25,7 +25,7 @@ extension CloudDatabase {
         let keys: [CKRecord.FieldKey]?
     }
 
-    /// What these URLs lead to, each once.
+    /// The shares to which these URLs lead, each once.
     ///
     /// - Returns: `unknownItem` for URLs that lead nowhere for the current user.
     func shareMetadata(
@@ -53,7 +53,7 @@ extension CloudDatabase {
         return results
     }
 
-    /// What the server says of a share, and the request that it answers.
+    /// The server's answer about a share, and the request that it answers.
     private typealias ShareAnswer = (result: WireShareMetadataResult, request: RequestUUID?)
 
     private func fetchMetadata(
@@ -109,7 +109,7 @@ extension CloudDatabase {
         return results
     }
 
-    /// What the server says of a share, and the link by which it was asked.
+    /// The server's answer about a share, and the link of the request.
     private typealias LinkAnswer = (link: String, answer: ShareAnswer)
 
     private func answer(
@@ -191,8 +191,7 @@ extension CloudDatabase {
         }
     }
 
-    /// The root that came with the metadata. A root that cannot be read is as one that was not sent: whoever is invited can
-    /// accept all the same.
+    /// The root that came with the metadata. If a root cannot be read, it counts as not sent: an invited person can accept all the same.
     private func root(of metadata: WireShareMetadata, in zoneID: CKRecordZone.ID) -> CKRecord? {
         guard metadata.hasRootRecord, !metadata.root.isEmpty, metadata.rootRecord.name == metadata.root else {
             return nil
@@ -200,7 +199,7 @@ extension CloudDatabase {
         return try? record(metadata.rootRecord, in: zoneID).get().withoutEncryptedValues()
     }
 
-    /// Of a URL that no server can have made, or metadata without one. Servers say the same.
+    /// For a URL that no server can have made, or for metadata without one. Servers say the same.
     private static let noShare = CKError(
         .unknownItem,
         text: "Share not found. It has ended, or this account is not invited. Ask its owner for an invitation.")
@@ -216,7 +215,8 @@ extension CloudDatabase {
     /// Asks for access to the shares with these URLs, each once. A URL that no server can have made is asked for by none,
     /// and succeeds, as one that leads nowhere.
     ///
-    /// - Returns: `requestRateLimited` for those for which the server had no room any more. What was asked for stays.
+    /// - Returns: `requestRateLimited` for those for which the server had no room any more. Requests that were made
+    ///   stay.
     func requestAccess(to urls: [URL]) async throws(CKError) -> [URL: Result<Void, CKError>] {
         var results: [URL: Result<Void, CKError>] = [:]
         var links: [String: [URL]] = [:]
@@ -262,8 +262,8 @@ extension CloudDatabase {
 
     /// The people whom these lookups find, each once.
     ///
-    /// - Returns: `requestRateLimited` for addresses for which the server had no room any more. What was found before stays:
-    ///   looking it up again would use up the limit for the others.
+    /// - Returns: `requestRateLimited` for addresses for which the server had no room any more. Results that were found before stay:
+    ///   looking them up again would use up the limit for the others.
     func shareParticipants(
         for lookups: [CKUserIdentity.LookupInfo]
     ) async throws(CKError) -> [CKUserIdentity.LookupInfo: Result<CKShare.Participant, CKError>] {

@@ -2,9 +2,9 @@
 
 internal import Foundation
 
-/// How and when a participant was invited. Only a server changes it.
+/// The kind and time of a participant's invitation. Only a server changes it.
 struct ParticipantInvitation: Sendable, Equatable {
-    /// Whether nobody is named: whoever comes first with the one-time URL takes part.
+    /// Whether the participant has no name: the first person who uses the one-time URL takes part.
     var isByLink = false
     /// The one-time URL, for the owner and administrators; nil until the share is saved.
     var url: URL?

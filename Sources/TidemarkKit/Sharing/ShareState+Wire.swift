@@ -111,7 +111,7 @@ extension WireShareSave {
         participants = edit.terms.participants.map(WireParticipantSave.init)
         setsParticipants = true
         let access = edit.terms.access
-        // NB: a new share has no requests, and older servers do not know the field. So nothing is said of what is usual.
+        // NB: a new share has no requests, and older servers do not know the field. So the usual value is not sent.
         if access.isAllowed != edit.allowedRequests {
             accessRequests = access.isAllowed ? .requestsAllowed : .requestsRefused
         }

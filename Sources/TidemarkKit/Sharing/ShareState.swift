@@ -2,12 +2,12 @@
 
 internal import Foundation
 
-/// What can change in a share besides its fields, under the share's lock.
+/// The parts of a share that can change besides its fields, under the share's lock.
 struct ShareState {
     /// the most participants, with the owner. A share with more cannot be saved.
     static let participantCountMax = 100
 
-    /// The name of the record that is shared with what is below it; nil for a whole zone.
+    /// The name of the record that is shared together with everything below it; nil for a whole zone.
     var rootName: String?
     var publicPermission = CKShare.ParticipantPermission.none
     var owner: CKShare.Participant
@@ -15,10 +15,10 @@ struct ShareState {
     var access = AccessRequestsState()
     /// Nil until the share is saved.
     var url: URL?
-    /// What the server has, as far as it was fetched or saved; nil for a new share.
+    /// The server's terms, as far as they were fetched or saved; nil for a new share.
     var original: ShareTerms?
-    /// Whether the server has the share's record, and did not say who takes part. Then nothing here may be saved: it would
-    /// remove everybody.
+    /// Whether the server has the share's record, but did not send its participants. Then this state must not be saved: it would remove
+    /// everybody.
     var isUnknown = false
 
     /// A new share of that user.
@@ -50,14 +50,14 @@ struct ShareState {
         }
     }
 
-    /// whoever is blocked takes no part.
+    /// a blocked person takes no part.
     mutating func block(_ people: [CKShare.AccessRequester]) {
         access.block(people)
         let users = Set(people.compactMap(\.userIdentity.userRecordID))
         others.removeAll { $0.userIdentity.userRecordID.map(users.contains) ?? false }
     }
 
-    /// the objects may be added to another share then. Of somebody who is not in the share nothing changes.
+    /// the objects may then be added to another share. A person who is not in the share does not change.
     mutating func remove(_ participant: CKShare.Participant, from shareID: CKRecord.ID) {
         for removed in others.filter(participant.isSamePerson) + [participant] { removed.leave(shareID) }
         others.removeAll(where: participant.isSamePerson)
@@ -66,7 +66,7 @@ struct ShareState {
     /// Whether everybody with the URL may join.
     private var isPublic: Bool { publicPermission == .readOnly || publicPermission == .readWrite }
 
-    /// What the app did that no share may have; nil if nothing.
+    /// A state that no share may have, made by the app; nil if there is none.
     func mistake(in shareID: CKRecord.ID) -> CKError? {
         if isUnknown {
             return CKError(
@@ -97,7 +97,7 @@ struct ShareState {
         ShareTerms(publicPermission: publicPermission, participants: others.map(\.terms), access: access.terms)
     }
 
-    /// What a save sends.
+    /// The data that a save sends.
     var edit: ShareEdit {
         let terms = terms
         return ShareEdit(
@@ -105,14 +105,14 @@ struct ShareState {
             allowedRequests: original?.access.isAllowed ?? false, rootName: rootName)
     }
 
-    /// The server has taken over what was sent.
+    /// The server has saved the data that was sent.
     mutating func saved(_ edit: ShareEdit) {
         original = edit.terms
         original?.access.answers = AccessAnswersEdit()
         access.saved(edit.terms.access.answers)
     }
 
-    /// Takes over the server's share, but for what was changed here since `before`. The app's objects of people who are
+    /// Takes over the server's share, except for changes made here since `before`. The app's objects of people who are
     /// still in it stay the same objects.
     ///
     /// If the public permission was changed here, that removes participants of the server's share, too.
@@ -126,7 +126,7 @@ struct ShareState {
         access.follow(server.access, after: before.access)
         let isPermissionMine = mine.publicPermission != before.publicPermission
         if isPermissionMine { setPublicPermission(mine.publicPermission) }
-        // Whoever was removed here stays removed. Others whom only the server has were added elsewhere.
+        // A person who was removed here stays removed. Others whom only the server has were added elsewhere.
         others.removeAll { person in !mine.others.contains(where: person.isSamePerson) && before.has(person) }
         // Setting the permission to none has removed everybody here. So all who are here now were added afterwards.
         let areAllAdded = isPermissionMine && mine.publicPermission == .none
@@ -143,8 +143,8 @@ struct ShareState {
 
     /// Takes over the server's share for another save of the changes that were made here since `before`.
     ///
-    /// If somebody else has made the share public meanwhile, that ends invitations, so those made here are dropped.
-    /// Whoever was removed here stays removed. A save of that fails, and the app gets the error.
+    /// If somebody else has made the share public in between, that ends invitations, so invitations made here are dropped. A person
+    /// who was removed here stays removed. A save of that fails, and the app gets the error.
     mutating func rebase(onto server: ShareState, after before: ShareTerms) {
         let isPermissionMine = publicPermission != before.publicPermission
         follow(server, after: before)
@@ -152,7 +152,7 @@ struct ShareState {
         others.removeAll { $0.acceptanceStatus != .accepted }
     }
 
-    /// As the server has it.
+    /// The share as the server has it.
     func ancestor(of shareID: CKRecord.ID) -> ShareState {
         var copy = copied
         if let original {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a save says of a share beside its fields, as it was at one moment (R-307 … R-311).
+/// The data of a share that a save sends beside its fields, as it was at one moment (R-307 … R-311).
 struct ShareTerms: Sendable, Equatable {
     var publicPermission: CKShare.ParticipantPermission
     /// All but the owner.
@@ -38,13 +38,13 @@ struct ParticipantTerms: Sendable, Equatable {
     }
 }
 
-/// What one save sends of a share.
+/// The data of a share that one save sends.
 struct ShareEdit: Sendable {
     let terms: ShareTerms
-    /// Whether they differ from what the server had. Otherwise the save is about the fields alone.
+    /// Whether the terms differ from the server's. Otherwise the save is about the fields alone.
     let isChange: Bool
     /// Whether the server took requests for access, as far as is known.
     var allowedRequests = false
-    /// Of the share of a hierarchy: its root.
+    /// The root's name, if the share is of a hierarchy.
     var rootName: String?
 }

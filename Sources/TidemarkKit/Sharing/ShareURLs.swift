@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// How the URLs of shares are made and read. A server names a share by a *link*, which ends the URL.
+/// Makes and reads the URLs of shares. A server names a share by a *link*, which ends the URL.
 ///
 /// Nobody ever connects to a URL that somebody sent. Its link is asked of the app's own server, whatever host it names.
 struct ShareURLs: Sendable {
@@ -38,7 +38,7 @@ struct ShareURLs: Sendable {
         return url.url
     }
 
-    /// What a URL has after its last slash; nil if that is nothing which a server could have made.
+    /// The part of a URL after its last slash; nil if no server could have made it.
     static func link(in url: URL) -> String? {
         let link = url.lastPathComponent
         guard !link.isEmpty, link != "/", link.utf8.count <= linkBytesMax, !link.utf8.contains(0) else { return nil }

@@ -2,19 +2,19 @@
 
 internal import TidemarkWire
 
-/// News of presence that come before the answer that says of which topic they are. A pure value.
+/// Pushes of presence that arrive before the answer that gives their topic its number. A pure value.
 ///
 /// Other zones of the connection have news too. However many they are, they do not take the room of this one's.
 struct EarlyPushes {
-    /// Of one topic. With more, all of them are dropped, and the device joins again.
+    /// The most pushes of one topic. With more, all of them are dropped, and the device joins again.
     private static let pushesMax = 64
     /// A connection is present in no more.
     private static let topicsMax = 16
 
     private var pushes: [UInt64: [WirePresencePush]] = [:]
-    /// Topics of which some were dropped.
+    /// Topics that have lost pushes.
     private var lost: Set<UInt64> = []
-    /// Whether there were too many topics to know which have lost some.
+    /// Whether there were too many topics to record which have lost pushes.
     private var losesAll = false
 
     mutating func add(_ push: WirePresencePush) {

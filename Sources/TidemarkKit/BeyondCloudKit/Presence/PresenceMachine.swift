@@ -2,7 +2,7 @@
 
 internal import TidemarkWire
 
-/// What a device does about its presence in one zone, decided from what happened: no connection, no clock, no task.
+/// Decides what a device does about its presence in one zone: a pure value without connection, clock or task.
 ///
 /// | state | begins with | ends with |
 /// | --- | --- | --- |
@@ -35,18 +35,18 @@ struct PresenceMachine {
 
     /// The server takes ten requests a second of a connection. The rest is for messages.
     static let pace = Duration.milliseconds(150)
-    /// How long who was there is shown without a connection. Then nobody is.
+    /// For how long the last members are shown without a connection. After that, the list is empty.
     static let patience = Duration.seconds(15)
     private var state = State.idle
     /// The newest state.
     private var wanted: [UInt8] = []
-    /// Whether the server does not have it.
+    /// Whether the server lacks the current state.
     private var isChanged = false
     private var isPublishing = false
     private(set) var member: UInt64 = 0
     private var members: [UInt64: WirePresenceMember] = [:]
     private var early = EarlyPushes()
-    /// Whether a connection was lost while it joined: the answer may be of that one.
+    /// Whether a connection was lost during the join. The answer may then belong to that connection.
     private var isJoinOld = false
     private var failures = 0
     private var life = Duration.seconds(15)
@@ -84,7 +84,7 @@ struct PresenceMachine {
 
     // MARK: What the connection says
 
-    /// There is a connection. It knows nothing of topics.
+    /// There is a connection. It has no topics at first.
     mutating func connected(now: Duration) -> [Action] {
         switch state {
         case .idle, .ended: return []

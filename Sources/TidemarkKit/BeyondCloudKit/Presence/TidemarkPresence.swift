@@ -31,7 +31,7 @@ public final class TidemarkPresence: Sendable {
 
     /// Messages that wait for a slow reader. Older ones are dropped.
     private static let messagesMax = 256
-    /// What the server allows, so that a mistake is told at once.
+    /// The server's limit, so that a mistake fails at once.
     private static let bytesMax = 1_024
 
     private let context: CloudContext
@@ -69,8 +69,8 @@ public final class TidemarkPresence: Sendable {
 
     /// All who are there, with this device: now, and each time it has changed.
     ///
-    /// Whoever is slow gets the newest value and none of those between. Without a connection the last value stays for 15 seconds, and then
-    /// nobody is there. The sequence throws a `CKError` if the zone cannot be seen (any more), or if there is no room: `limitExceeded`.
+    /// A slow reader gets the newest value, and none of those in between. Without a connection the last value stays for 15 seconds, and
+    /// then nobody is there. The sequence throws a `CKError` if the zone can no longer be seen, or `limitExceeded` if there is no room.
     public var members: AsyncThrowingStream<[TidemarkPresenceMember], any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: [TidemarkPresenceMember].self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(1))
@@ -110,7 +110,7 @@ public final class TidemarkPresence: Sendable {
         return stream
     }
 
-    /// Replaces this device's state, which the others see within a moment. Of many updates they see the newest.
+    /// Replaces this device's state, which the others see within a moment. Of many updates, the others see the newest.
     ///
     /// - Throws: `CKError`: `limitExceeded` for more than 1,024 bytes; why the presence has ended.
     public func update(_ value: Data) throws {

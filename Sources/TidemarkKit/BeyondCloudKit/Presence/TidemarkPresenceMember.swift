@@ -4,11 +4,11 @@ public import Foundation
 
 /// A device that has a zone open now. CloudKit has no such type.
 public struct TidemarkPresenceMember: Sendable, Identifiable, Equatable {
-    /// Nobody else has it. A device that comes back has another one.
+    /// No other member has the same value. A device that comes back gets a new one.
     public let id: UInt64
     /// The record name of its user.
     public let userRecordName: String
-    /// What it has published last.
+    /// The state that it published last.
     public let state: Data
     /// Whether it is this device.
     public let isThisDevice: Bool
@@ -16,10 +16,10 @@ public struct TidemarkPresenceMember: Sendable, Identifiable, Equatable {
 
 /// A message of a device that has a zone open. CloudKit has no such type.
 public struct TidemarkPresenceMessage: Sendable, Equatable {
-    /// Who sent it. They may be gone by now.
+    /// The member that sent it. They may be gone by now.
     public let memberID: UInt64
     /// The record name of the sender's user.
     public let userRecordName: String
-    /// What was sent.
+    /// The bytes that were sent.
     public let content: Data
 }

@@ -4,7 +4,7 @@ internal import Foundation
 
 /// One record of a ``TidemarkReplica``: the server's last known version, and the user's unsent edits.
 ///
-/// It alone decides what is to be sent. The engine's list of pending changes is made to agree.
+/// It alone decides which changes must be sent. The engine's list of pending changes is made to agree.
 struct ReplicaEntry: Codable, Sendable {
     enum Edit: String, Codable, Sendable {
         case save, delete
@@ -13,8 +13,8 @@ struct ReplicaEntry: Codable, Sendable {
     let recordType: CKRecord.RecordType
     /// An archive of the server's last known version; nil if the server is not known to have the record.
     private(set) var server: Data?
-    /// An archive of what the server had when the record's zone, of another user, ended here; nil if it has not ended.
-    /// The zone may be shared again, and the edit was made in this.
+    /// An archive of the server's record when the zone of another user ended here; nil if it has not ended. The zone
+    /// may be shared again, and the edit was made on this version.
     private var ancestor: Data?
     /// The edit that is still to be sent.
     private(set) var edit: Edit?
@@ -44,10 +44,10 @@ struct ReplicaEntry: Codable, Sendable {
         server = ReplicaArchive.data(of: record)
     }
 
-    /// What the engine should have pending; nil for nothing.
+    /// The change that the engine should have pending; nil if there is none.
     var pending: Edit? { isHeld == true ? nil : edit }
 
-    /// Whether neither the server nor the user is known to have anything of the record.
+    /// Whether there is no known record of the server and no edit of the user.
     var isEmpty: Bool { server == nil && edit == nil }
 
     /// Whether the server is known to have the record.
@@ -120,7 +120,7 @@ struct ReplicaEntry: Codable, Sendable {
         if let unmergedRecord, [.same, .older].contains(unmergedRecord.versionOrder(relativeTo: record)) {
             forgetUnmerged()
         }
-        // The record still to be merged may hold a later edit of somebody else. The merge settles what is the same.
+        // The record still to be merged may hold a later edit of somebody else. The merge settles equal values.
         if edit == .save, sentCount == editCount, !isUnmerged { settle() }
     }
 
@@ -132,8 +132,8 @@ struct ReplicaEntry: Codable, Sendable {
         sentCount = nil
     }
 
-    /// The zone, of another user, is not shared with this user any more. The record may still be in it. If it comes
-    /// again, the edit must be merged with it as if the zone had not been away.
+    /// The zone, of another user, is not shared with this user any more. The record may still be in it. If the zone
+    /// comes again, the edit must be merged with the record as if the zone had not been away.
     mutating func lostAccess() {
         (server, ancestor) = (nil, server ?? ancestor)
         // The record comes again with the zone.
@@ -197,7 +197,7 @@ struct ReplicaEntry: Codable, Sendable {
             let merged = rules.merge(
                 ancestor: ancestor, server: record, client: local, sent: sent.compactMap(ReplicaArchive.record))
             isHeld = nil
-            // The merge may differ from what was sent.
+            // The result of the merge may differ from the record that was sent.
             if merged.hasChanges { editCount += 1 } else { settle() }
             return merged
         case .delete where order == .wentBack || order == .older:
@@ -214,7 +214,7 @@ struct ReplicaEntry: Codable, Sendable {
     }
 }
 
-/// How records are archived: completely, so that a conflict has its ancestor.
+/// Archives records completely, so that a conflict has its ancestor.
 enum ReplicaArchive {
     static func data(of record: CKRecord) -> Data? {
         try? NSKeyedArchiver.archivedData(withRootObject: record, requiringSecureCoding: true)

@@ -19,7 +19,7 @@ struct ReplicaNews {
         self.sent = sent.map { $0.unpacked { $0 } }
     }
 
-    /// Whether the server's record has anything that this device neither knew nor sent.
+    /// Whether the server's record has any value that this device neither knew nor sent.
     func isIn(_ record: CKRecord) -> Bool {
         let (state, zoneID) = (record.unpacked { $0 }, record.recordID.zoneID)
         return Self.spaces.contains { space in

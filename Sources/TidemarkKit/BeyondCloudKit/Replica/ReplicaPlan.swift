@@ -6,18 +6,18 @@ enum ReplicaEvent: Sendable {
     case store(TidemarkStoreEvent)
 }
 
-/// What must be done after an event.
+/// The steps that are necessary after an event.
 struct ReplicaPlan {
     var steps: [TidemarkReplica.Step] = []
     /// Records for which the engine must have pending exactly what the replica says.
     var touched: [CKRecord.ID] = []
     /// Zones that the user has deleted and that are gone.
     var settledZones: [CKRecordZone.ID] = []
-    /// Whether everything else that the engine has pending belongs to another account.
+    /// Whether all other pending changes of the engine belong to another account.
     var isNewAccount = false
 
-    /// What the app will have of a record when the steps are done; the inner nil for nothing. The outer nil: the steps
-    /// do not concern it.
+    /// The record that the app will have when the steps are done. The inner nil means no record. The outer nil means
+    /// that the steps do not concern it.
     func outcome(of id: CKRecord.ID) -> CKRecord?? {
         for step in steps.reversed() {
             switch step {

@@ -11,7 +11,8 @@ struct ReplicaState: Sendable {
         var values: Data?
     }
 
-    /// The user record's name of the records' owner. Nil: nobody yet, so they belong to whoever signs in next.
+    /// The user record's name of the records' owner. Nil: the records have no owner so far, and belong to the next user
+    /// who signs in.
     private(set) var owner: String?
     /// Zones that the server is known to have.
     private(set) var zones: Set<CKRecordZone.ID> = []
@@ -22,7 +23,7 @@ struct ReplicaState: Sendable {
     private(set) var setAside: [String: [CKRecord.ID: SetAside]] = [:]
     private(set) var deletedZonesSetAside: [String: Set<CKRecordZone.ID>] = [:]
     private(set) var engineState: CKSyncEngine.State.Serialization?
-    /// What has changed since the app last stored rows.
+    /// The rows that have changed since the app last stored rows.
     private(set) var changedRows: Set<ReplicaRow> = []
     /// Records that the app turned out not to have, although it never deleted them.
     private var missing: [CKRecord.ID] = []
@@ -134,7 +135,7 @@ struct ReplicaState: Sendable {
 
     // MARK: Sending
 
-    /// What the engine should have pending for this record; nil for nothing.
+    /// The change that the engine should have pending for this record; nil if there is none.
     func pendingChange(of id: CKRecord.ID) -> CKSyncEngine.PendingRecordZoneChange? {
         switch entries[id]?.pending {
         case .save: .saveRecord(id)
@@ -359,8 +360,8 @@ struct ReplicaState: Sendable {
     private mutating func zoneEnded(
         _ zoneID: CKRecordZone.ID, _ reason: CKDatabase.DatabaseChange.Deletion.Reason, _ plan: inout ReplicaPlan
     ) {
-        // Failures of saves tell it of another user's zone, too. The list may say nothing: the zone may be shared again
-        // by then, or access never began. What was told once is not told again.
+        // Failed saves also tell the app that another user's zone has ended. The list may say nothing: the zone may be
+        // shared again by then, or access never began. The app is told once.
         guard !zoneID.isOfOther || zones.contains(zoneID) || deletedZones.contains(zoneID) || hasNews(in: zoneID) else {
             return
         }
@@ -395,7 +396,7 @@ struct ReplicaState: Sendable {
         plan.steps.append(.zoneDeleted(zoneID, reason, unsent: unsent))
     }
 
-    /// Whether anything of the zone is left, but for edits that wait until the app says that they may be sent.
+    /// Whether anything of the zone is left, except edits that wait until the app says that they may be sent.
     private func hasNews(in zoneID: CKRecordZone.ID) -> Bool {
         entries.contains { $0.key.zoneID == zoneID && ($0.value.edit != .save || $0.value.isHeld != true) }
     }
@@ -479,7 +480,7 @@ struct ReplicaState: Sendable {
         plan.steps.append(.refused(id, error))
     }
 
-    /// the list of changed zones will report it too. Until then nothing of the zone is sent.
+    /// the list of changed zones will report it too. Until then no record of the zone is sent.
     private mutating func zoneWasErased(_ id: CKRecord.ID, _ plan: inout ReplicaPlan) {
         guard entries[id]?.edit == .save else { return }
         know(id.zoneID, isThere: false)
@@ -556,8 +557,8 @@ extension ReplicaState {
             var entry = kept.entry
             let values = kept.values.flatMap(ReplicaArchive.record)
             if entries[id] != nil, let local = locals[id] {
-                // Written while nobody was signed in, so newer than what was set aside. It has seen neither that nor
-                // the server's version: nobody removed what it lacks of them.
+                // It was written while nobody was signed in, so it is newer than the edits that were set aside. It was
+                // made without seeing them or the server's version, so missing values were not removed by anybody.
                 entry.edited()
                 if let values {
                     plan.steps.append(.store(rules.merge(ancestor: nil, server: values, client: local)))

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TidemarkReplica {
-    /// What an app must do with its own data after an event, in this order.
+    /// A step that an app must carry out with its own data after an event, in this order.
     public enum Step: Sendable {
         /// Store the values of this record. It is somebody else's edit, or its merge with an unsent edit.
         case store(CKRecord)
-        /// Delete the app's data of this record. It is gone, and nothing of the user's is lost with it.
+        /// Delete the app's data of this record. It is gone, and no edit of the user is lost with it.
         case remove(CKRecord.ID)
-        /// Delete all records of this replica's database: they belong to an account that is no longer signed in.
-        /// The replica of another database tells it for its own. It may already have brought back what the new user had
-        /// not sent there.
+        /// Delete all records of this replica's database: they belong to an account that is no longer signed in. The replica of
+        /// another database has its own step. It may already have brought back what the new user had not sent there.
         ///
         /// The replica keeps their unsent edits, and returns them with `store` when that account signs in again. It does
         /// not keep files of assets: keep those of ``TidemarkReplica/unsentIDs``, as they were before this event.
@@ -21,15 +20,15 @@ extension TidemarkReplica {
         /// ``TidemarkReplica/discard(_:_:)``.
         ///
         /// Another user's zone has ended for this user: its owner has removed it, or the user, or a restored server does
-        /// not list it. Then `unsent` can be sent only once the zone is shared again. If a record comes again with the
-        /// zone, its edit is merged with it and sent, and no step asks before. What was new in the zone waits for
-        /// ``TidemarkReplica/send(_:_:)``. If the user is not to find these edits sent later, drop them now.
+        /// not list it. Then `unsent` can be sent only once the zone is shared again. If a record comes again with the zone, its edit is
+        /// merged with it and sent, and no step asks before. Changes that were new in the zone wait for ``TidemarkReplica/send(_:_:)``. To
+        /// keep these edits from being sent later, drop them now.
         case zoneDeleted(CKRecordZone.ID, CKDatabase.DatabaseChange.Deletion.Reason, unsent: [CKRecord.ID])
         /// The server refuses this edit until something changes: tell the user. The edit stays on this device. It is
         /// sent again with the record's next edit, at the next start, or by ``TidemarkReplica/send(_:_:)``.
         case refused(CKRecord.ID, CKError)
-        /// The server refuses this zone, and so all of its records; or it refuses to delete the zone. That is tried
-        /// again at the next start.
+        /// The server refuses this zone, and so all of its records; or it refuses to delete the zone. The deletion is
+        /// tried again at the next start.
         case zoneRefused(CKRecordZone.ID, CKError)
     }
 }

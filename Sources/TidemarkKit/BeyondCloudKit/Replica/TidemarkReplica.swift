@@ -47,7 +47,7 @@ public final class TidemarkReplica: Sendable {
 
     func read<Value>(_ value: (inout ReplicaState) -> Value) -> Value { guarded.withLock { value(&$0) } }
 
-    // MARK: What the user does
+    // MARK: The user's actions
 
     /// Call this when the user has created or changed a record, and the app has stored that. The engine is told, with
     /// the record's zone if the server is not known to have it.
@@ -149,8 +149,9 @@ public final class TidemarkReplica: Sendable {
         return batch
     }
 
-    /// What the app must do after an event of its engine (R-642 … R-645). Do it before the delegate's `handleEvent`
-    /// returns, accept no edit between this call and the last step, and store the replica with the result.
+    /// The steps that the app must carry out after an event of its engine (R-642 … R-645). Do it before the delegate's
+    /// `handleEvent` returns, accept no edit between this call and the last step, and store the replica with the
+    /// result.
     ///
     /// - Parameters:
     ///   - event: as the delegate got it.
@@ -158,8 +159,9 @@ public final class TidemarkReplica: Sendable {
     ///   - merge: decides fields that were changed both here and elsewhere. Use `newest(by:)`: with the others, a
     ///     device that was away for long may win over later edits.
     ///   - write: as in ``nextBatch(_:_:write:)``. If it throws, everything that depends on that record waits, and the
-    ///     steps come with the first event after which it can be read. A change of account waits for all records with
-    ///     edits, and all later events wait with it: until then the app's data belongs to the old user.
+    ///     steps come with the first event after which it can be read. A change of account waits until all records with
+    ///     edits can be read, and all later events wait with it. Until then the app's data belongs to the old user
+    ///
     public func steps(
         after event: CKSyncEngine.Event, _ engine: CKSyncEngine, merging merge: TidemarkMerge,
         write: (CKRecord) throws -> Bool
