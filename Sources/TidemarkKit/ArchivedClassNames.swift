@@ -4,8 +4,8 @@ internal import Foundation
 
 // At run time CloudKit's nested classes are called CKRecordID, CKReference and so on, and so are ours. The archives
 // that apps keep name these classes differently, and those names must never change. The classes here have those names.
-// No object is ever of one of them. An archiver is told to write the name. An unarchiver is told to make an object of
-// the class that the name stands for.
+// Objects never belong to these classes. They tell an archiver which name to write, and an unarchiver which class a
+// name stands for.
 //
 // NB: Not private, because `NSClassFromString` does not find private classes. A class that overrides only the required
 // initializer gets a stub for each other initializer that it could override. A release build warns of those stubs.

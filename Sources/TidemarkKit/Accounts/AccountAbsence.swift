@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why there is no credential.
+/// The reason why there is no credential.
 package enum AccountAbsence: Sendable, Equatable {
     /// Somebody has signed out. An app then releases what belongs to the account.
     case signedOut
-    /// The configuration does not say who is signed in; the text lists where it was looked for. That is no sign-out: a
-    /// variable was forgotten, or a file is missing. The data on the device still belongs to somebody.
+    /// The configuration does not say who is signed in; the text lists the places where the library looked. This does
+    /// not sign the user out: a variable was forgotten, or a file is missing. The data on the device still belongs to
+    /// somebody.
     case notConfigured(String)
 }
 

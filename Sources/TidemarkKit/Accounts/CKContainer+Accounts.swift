@@ -5,8 +5,8 @@ internal import Foundation
 extension CKContainer {
     /// Whether somebody is signed in.
     ///
-    /// `available` if the server knows the credential, `temporarilyUnavailable` if the server refuses it,
-    /// `noAccount` after ``signOut()``, `couldNotDetermine` if no credential is configured or the server cannot be asked.
+    /// `available` if the server knows the credential, and `temporarilyUnavailable` if the server refuses it. `noAccount` after
+    /// ``signOut()``. `couldNotDetermine` if no credential is configured, or if the server cannot be reached.
     @discardableResult
     public func accountStatus() async throws -> CKAccountStatus {
         guard context.hasCredential else { return absentStatus }

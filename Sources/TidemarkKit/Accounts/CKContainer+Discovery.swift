@@ -4,7 +4,7 @@
 // calls it. Servers do not tell users of each other.
 
 extension CKContainer {
-    /// What an app may be permitted to do.
+    /// The permissions that an app may get.
     @available(*, deprecated, message: "No longer supported")
     public struct ApplicationPermissions: OptionSet, Sendable {
         /// The bits of the permissions.

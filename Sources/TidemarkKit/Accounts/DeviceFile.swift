@@ -26,8 +26,8 @@ package struct DeviceFile: Sendable {
         name = "\(server) \(configuration.environment.rawValue) \(containerIdentifier)"
     }
 
-    /// The kept identity, for as long as this process uses it. If it cannot be read or kept, it is another one at the next
-    /// start, which does no harm but a row in an operator's list.
+    /// The kept identity, for as long as this process uses it. If it cannot be read or kept, the device has another identity at the next
+    /// start. The only harm is one more row in an operator's list.
     ///
     /// - Returns: nil if another device of this process has it.
     func take() -> [UInt8]? {

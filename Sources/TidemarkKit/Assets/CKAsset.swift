@@ -6,8 +6,7 @@ internal import TidemarkFields
 /// A field's value that is a file. Two assets are equal if they stand for the same file.
 ///
 /// The app owns the file of an asset that it makes. The file is read when the record is saved, and never moved, changed
-/// or removed. It must not change until `save` has returned, nor as long as the same object is saved with
-/// `allKeys`.
+/// or removed. It must not change until `save` has returned, nor while the same object is saved with `allKeys`.
 ///
 /// The app also owns the file of a fetched asset, and nobody else uses it. Each fetched record has its own files, in a
 /// staging directory. Move the file, or leave it. Files that are a day old are removed from time to time. The

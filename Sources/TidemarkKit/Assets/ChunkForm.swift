@@ -2,14 +2,14 @@
 
 internal import TidemarkWire
 
-/// What all requests with a part of one upload have in common.
+/// The fields that all requests with a part of one upload have in common.
 struct ChunkForm {
     var chunk: WireUploadAssetChunk
     let envelope: WireClientEnvelope
 
     /// A request for a part, into which the file is read. Blocks.
     ///
-    /// - Parameter read: told what was read.
+    /// - Parameter read: called with the bytes that were read.
     /// - Throws: `assetFileModified` if the file has changed since it was first looked at.
     func request(
         for part: Range<Int64>, of file: AssetSource, read: (UnsafeRawBufferPointer) -> Void = { _ in }

@@ -3,12 +3,12 @@
 internal import Foundation
 internal import TidemarkFields
 
-/// What names an upload.
+/// The name of an upload.
 struct AssetUploadName: Sendable {
     /// Empty while it is not known.
     var sha256: [UInt8] = []
     let byteCount: Int64
-    /// Empty for what is not sent before it is read.
+    /// Empty for a file that is not sent before it is read.
     var draft: [UInt8] = []
     /// Empty if it is not known.
     var checksum: [UInt8] = []

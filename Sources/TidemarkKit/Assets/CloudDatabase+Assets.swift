@@ -39,8 +39,8 @@ extension CloudDatabase {
 
     /// Brings a file's content to the server, unless it is there.
     ///
-    /// - Throws: `assetFileModified` if the file changes meanwhile, `limitExceeded` and `quotaExceeded` if the
-    ///   server will not have it, and why there is no answer.
+    /// - Throws: `assetFileModified` if the file changes during the upload, `limitExceeded` and `quotaExceeded`
+    ///   if the server does not accept it, or the reason why there is no answer.
     func upload(_ file: AssetFile, for recordID: CKRecord.ID, report: Report?) async throws(CKError) {
         try await FileThread.stay { () async throws(CKError) in
             var driver = UploadDriver(self, file, for: recordID, report: report)
@@ -63,7 +63,7 @@ extension CloudDatabase {
             userInfo: [CKError.standstillKey: true])
     }
 
-    /// What all parts of an upload have in common.
+    /// The fields that all parts of an upload have in common.
     func chunkForm(of upload: AssetUploadName, _ zoneID: CKRecordZone.ID) -> ChunkForm {
         var request = WireUploadAssetChunk()
         request.database = wireScope
@@ -85,7 +85,8 @@ extension CloudDatabase {
     /// Brings an asset of a record here.
     ///
     /// - Returns: the file, which is the caller's.
-    /// - Throws: `assetNotAvailable` if the server does not have it (any more), and why there is no answer.
+    /// - Throws: `assetNotAvailable` if the server no longer has it, or never had it, or the reason why there is no
+    ///   answer.
     func download(
         _ content: FieldAsset, of recordID: CKRecord.ID, report: Report?
     ) async throws(CKError) -> URL {
@@ -103,7 +104,7 @@ extension CloudDatabase {
         begin(.fetchAssetChunk(fetch(part, of: content, recordID)))
     }
 
-    /// What the uploader of a record's asset said.
+    /// The checksum of a record's asset from its uploader.
     func checksum(of content: FieldAsset, _ recordID: CKRecord.ID) async -> [UInt8]? {
         await checksum(from: askForChecksum(of: content, recordID))
     }

@@ -16,7 +16,7 @@ extension CloudDatabase {
         var failures: [CKRecord.ID: CKError] = [:]
     }
 
-    /// What is to be sent of one record's assets.
+    /// The data to send for one record's assets.
     private struct UploadPlan {
         /// The content of each asset that has a file to be sent.
         var contents: FieldObjects.Assets = [:]

@@ -7,7 +7,7 @@ internal import TidemarkFields
 /// connection or the account fails, the whole call ends, and can be made again. Files that no record got are taken back
 /// then, so that the next call need not download them.
 extension CloudDatabase {
-    /// What happens to a record one of whose assets is not available.
+    /// Decides what happens to a record if one of its assets is not available.
     enum MissingAssets {
         /// an error replaces the record.
         case failRecord
@@ -58,7 +58,7 @@ extension CloudDatabase {
     /// Gives the records their files, and takes back those of records that have failed.
     ///
     /// - Parameter files: of the results with these indices. Afterwards with all copies.
-    /// - Returns: why the whole call fails. Then nothing of `files` was taken back.
+    /// - Returns: the error of the whole call. Then no file of `files` was taken back.
     private func place(
         _ files: inout [Int: Files], in results: inout [(id: CKRecord.ID, result: Result<CKRecord, CKError>)],
         _ missing: MissingAssets

@@ -14,7 +14,7 @@ struct DownloadDriver: TransferDriver {
     private let report: CloudDatabase.Report?
     private let file: StagedAsset
     private var parts: PartsUnderWay
-    /// What came last and is not written yet.
+    /// The last bytes that arrived and are not written yet.
     private var received: ArraySlice<UInt8> = []
     /// The question for the checksum.
     private var question: PendingAnswer?

@@ -3,8 +3,8 @@
 internal import Foundation
 internal import TidemarkWire
 
-/// How to bring an asset's content into a file, as a function of what happened: no file, no connection, no clock.
-/// ``DownloadDriver`` carries out what it decides.
+/// Decides how to bring an asset's content into a file, as a pure function of events, without file, connection or
+/// clock. ``DownloadDriver`` carries out its decisions.
 ///
 /// | state | what the driver does | what comes next |
 /// | --- | --- | --- |
@@ -17,19 +17,19 @@ internal import TidemarkWire
 /// | `ended` | nothing any more | |
 ///
 /// An attempt goes on behind the last byte that was written. It begins with `placing`, or with `finishing` if nothing
-/// is missing. If there is no place, or all is asked for, what came is written, and otherwise waited for. A failure in
-/// `awaiting` and `writing` leads to `pausing`, as long as ``TransferPatience`` lasts. Every other failure leads to
-/// `ended`, and so does a part of the wrong length. An event that does not belong to the state is a fault of the
-/// driver, and leads to `ended` too.
+/// is missing. If there is no place, or all parts were requested, received bytes are written. If there are none, it
+/// waits for some. A failure in `awaiting` and `writing` leads to `pausing`, as long as ``TransferPatience`` lasts.
+/// Every other failure leads to `ended`, and so does a part of the wrong length. An event that does not belong to the
+/// state is a fault of the driver, and leads to `ended` too.
 struct DownloadMachine: TransferMachine {
     enum State: CaseIterable {
         case idle, placing, awaiting, writing, finishing, pausing, ended
     }
 
-    /// What happened. Each answers the last action.
+    /// The events. Each answers the last action.
     enum Event {
         case begun
-        /// A part may have so many bytes; nil if there is no place.
+        /// A place for a part of at most this many bytes; nil if there is no place.
         case placed(byteCountMax: Int?)
         /// The oldest part came, with so many bytes.
         case received(byteCount: Int)
@@ -42,7 +42,7 @@ struct DownloadMachine: TransferMachine {
         case failed(TransferFailure)
     }
 
-    /// What the driver has to do, in this order. Only the last one leads to an event.
+    /// The actions of the driver, in this order. Only the last one leads to an event.
     enum Action: Equatable {
         /// Give up the parts that are under way.
         case abandonParts
@@ -127,7 +127,8 @@ struct DownloadMachine: TransferMachine {
         return next()
     }
 
-    /// As many parts are under way as there are places. What came is written only then, while these are on their way.
+    /// As many parts are under way as there are places. Received bytes are written only then, while these parts are on
+    /// their way.
     ///
     /// - Parameter isFull: whether there was no place just now.
     private mutating func next(isFull: Bool = false) -> [Action] {
@@ -180,7 +181,7 @@ struct DownloadMachine: TransferMachine {
         return end(standsStill ? .standsStill(failure.error) : .failed(failure.error))
     }
 
-    /// The second time nothing of an earlier download is used.
+    /// The second time, no bytes of an earlier download are used.
     private mutating func damaged() -> [Action] {
         guard !wasDamaged else { return end(.damaged) }
         wasDamaged = true

@@ -10,8 +10,8 @@ final class DraftChecksum {
     /// How far the checksum is.
     private var byteCount: Int64 = 0
 
-    /// Takes in those of the bytes that are new. If bytes before them were never read, because an earlier draft has
-    /// sent them, there is no checksum.
+    /// Adds those of the bytes that are new. There is no checksum if bytes before them were never read, because an
+    /// earlier draft has sent them.
     func add(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
         guard offset <= byteCount else {
             checksum = nil

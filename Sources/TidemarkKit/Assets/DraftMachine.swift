@@ -2,8 +2,8 @@
 
 internal import TidemarkFields
 
-/// How to send a file while its hash is computed, as a function of what happened: no file, no connection, no clock.
-/// ``DraftDriver`` carries out what it decides.
+/// Decides how to send a file while its hash is computed, as a pure function of events, without file, connection or
+/// clock. ``DraftDriver`` carries out its decisions.
 ///
 /// | state | what the driver does | what comes next |
 /// | --- | --- | --- |
@@ -14,29 +14,29 @@ internal import TidemarkFields
 /// | `awaiting` | waits for the oldest part's answer, or hashes a piece | `placing`; `awaiting`; see below |
 /// | `ended` | nothing any more | |
 ///
-/// In `awaiting` an answer leads to `placing`, and a hashed piece to `awaiting` again. A piece is hashed only if there
-/// is no answer yet and the network leaves time for it (``HashingPace``). An answer that says the hash leads to `ended`,
-/// and so does the answer to the last part if nothing is left to send.
+/// In `awaiting` an answer leads to `placing`, and a hashed piece to `awaiting` again. A piece is hashed only if there is no answer yet and
+/// the network leaves time for it (``HashingPace``). An answer with the hash leads to `ended`, and so does the answer to the last part if
+/// no bytes are left to send.
 ///
 /// Nothing is lost if a draft ends early. The driver's caller computes the rest of the hash, and ``UploadMachine`` asks
 /// how much of the file the server has by then. So every failure ends the draft, except a cut in `awaiting`. Then it is
 /// `asking` again, unless the last byte was sent or ``TransferPatience`` is over.
 ///
-/// Once everything is hashed, nothing more is sent. What is under way is still waited for.
+/// Once everything is hashed, nothing more is sent. Parts under way are still awaited.
 ///
-/// The last byte makes the upload complete. It is a part of its own, because the checksum goes with it. If the file may
-/// change without anybody seeing it, the last byte is not sent: only the hash can tell what the server has.
+/// The last byte makes the upload complete. It is a separate part, because the checksum goes with it. If the file may
+/// change unnoticed, the last byte is not sent: only the hash can tell what the server has.
 struct DraftMachine: TransferMachine {
     enum State: CaseIterable {
         case idle, asking, placing, sending, awaiting, ended
     }
 
-    /// What happened. Each answers the last action.
+    /// The events. Each answers the last action.
     enum Event {
         case begun
         /// The server says how far it is.
         case told(UploadProgress)
-        /// A part may have so many bytes; nil if there is no place.
+        /// A place for a part of at most this many bytes; nil if there is no place.
         case placed(byteCountMax: Int?)
         case sent
         /// A piece of the file was hashed.
@@ -46,7 +46,7 @@ struct DraftMachine: TransferMachine {
         case failed(CKError)
     }
 
-    /// What the driver has to do, in this order. Only the last one leads to an event.
+    /// The actions of the driver, in this order. Only the last one leads to an event.
     enum Action: Equatable {
         /// Give up the parts that are under way, and a place that was taken.
         case abandonParts
@@ -121,7 +121,7 @@ struct DraftMachine: TransferMachine {
     private mutating func send(_ byteCountMax: Int?) -> [Action] {
         guard let byteCountMax else { return awaitOldest() }
         state = .sending
-        // The last byte is a part of its own.
+        // The last byte is a separate part.
         let bytesBeforeLast = Int(clamping: lastByte - window.next)
         let isLast = bytesBeforeLast == 0
         return [.send(window.add(byteCountMax: isLast ? 1 : min(byteCountMax, bytesBeforeLast)), isLast: isLast)]
@@ -139,8 +139,8 @@ struct DraftMachine: TransferMachine {
         return awaitOldest()
     }
 
-    /// Any other number of bytes than this part brings the server to ends the draft, because the upload goes on from
-    /// there. After an upload nothing would, so it accepts what is still under way as well.
+    /// If the server's number of bytes is not the end of this part, the draft ends, because the upload continues from
+    /// there. ``UploadMachine`` has no successor, so it also accepts the ends of parts that are still under way.
     private mutating func took(_ progress: UploadProgress, _ time: PartTime) -> [Action] {
         guard let part = window.removeOldest(), progress.byteCount == part.upperBound else { return end(.unnamed) }
         patience.reached(part.upperBound)
@@ -149,8 +149,8 @@ struct DraftMachine: TransferMachine {
         return [.report(part.upperBound)] + (isNamed ? end(.named(sha256: progress.sha256)) : sendMore())
     }
 
-    /// If the last byte was sent, the draft may have become complete. Then it is no draft any more: what is sent from
-    /// then on is named by its hash.
+    /// If the last byte was sent, the draft may have become complete. Then it is no longer a draft: later parts are
+    /// named by its hash.
     private mutating func cut() -> [Action] {
         guard window.next <= lastByte, patience.mayTryAgain() else { return end(.unnamed) }
         return [.abandonParts] + ask()

@@ -7,7 +7,7 @@ struct FileFault {
     /// The system's error number.
     let number: Int32
 
-    /// What ends a fault of the device, which may pass by itself. Nil for a fault of the file: somebody must correct it.
+    /// The remedy for a fault of the device, which may pass by itself. Nil for a fault of the file: somebody must correct it.
     var remedy: String? {
         switch number {
         case EMFILE, ENFILE: "Too many files are open. Close some."

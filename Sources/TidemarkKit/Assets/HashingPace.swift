@@ -19,7 +19,8 @@ struct HashingPace {
     private static let timeForPiece: Duration = .milliseconds(2)
     /// Pieces that are hashed before it is looked again whether there is something to send.
     static let piecesMax = 16
-    /// Pieces in any case, of a file whose hash the server cannot say: so that it is known when the file is sent.
+    /// The least number of pieces for a file whose hash the server cannot tell. Its hash must be known when the file is
+    /// sent.
     static let piecesOfUnsettledMin = 2 * TransferPace.chunkBytesMax / AssetReading.blockBytes
 
     /// - Parameter isSettled: whether the server can say the hash (``AssetSource/isSettled``).

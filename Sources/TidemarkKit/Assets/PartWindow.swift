@@ -2,8 +2,8 @@
 
 internal import DequeModule
 
-/// Which parts of a content are under way. Parts are sent, and answered, in the order of their bytes, and each begins
-/// where the one before it ends.
+/// The parts of a content that are under way. Parts are sent, and answered, in the order of their bytes, and each
+/// begins where the one before it ends.
 struct PartWindow {
     /// Where the last part ends.
     let end: Int64
@@ -37,7 +37,7 @@ struct PartWindow {
         parts.popFirst()
     }
 
-    /// Forgets what is under way: the next part begins here.
+    /// Forgets the parts under way: the next part begins here.
     ///
     /// - Parameter offset: at most ``end``.
     mutating func restart(at offset: Int64) {

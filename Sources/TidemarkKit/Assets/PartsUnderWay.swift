@@ -5,7 +5,7 @@ internal import TidemarkWire
 
 /// The parts of one transfer that are under way, each with its place on the connection. The oldest is answered first.
 struct PartsUnderWay {
-    /// What came for a part.
+    /// The answer to a part.
     struct Answer {
         let answer: WireServerEnvelope.OneOfAnswer?
         let time: PartTime
@@ -27,8 +27,8 @@ struct PartsUnderWay {
 
     /// Takes a place for the next part.
     ///
-    /// - Returns: how many bytes the part may have; nil if there is no place and this does not wait for one. A
-    ///   cancelled task gets no further place.
+    /// - Returns: the number of bytes that the part may have; nil if there is no place and this does not wait for one.
+    ///   A cancelled task gets no further place.
     /// - Throws: `operationCancelled` if it waits, and the task is or gets cancelled.
     mutating func takePlace(waits: Bool) async throws(CKError) -> Int? {
         if waits {
@@ -50,7 +50,7 @@ struct PartsUnderWay {
 
     /// Waits for the answer to the oldest part.
     ///
-    /// - Throws: the server's refusal, or why there is no answer.
+    /// - Throws: the server's refusal, or the reason why there is no answer.
     mutating func answer() async throws(CKError) -> Answer {
         guard let part = parts.popFirst() else { throw .brokenTransfer }
         do throws(CKError) {
@@ -65,7 +65,7 @@ struct PartsUnderWay {
         }
     }
 
-    /// Nobody waits for what is under way any more. Its places are free.
+    /// The parts under way are no longer awaited. Its places are free.
     mutating func abandon() {
         for part in parts {
             connection.abandon(part.answer)

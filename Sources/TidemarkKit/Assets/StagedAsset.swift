@@ -94,7 +94,7 @@ final class StagedAsset: @unchecked Sendable {
         return (done, nil)
     }
 
-    /// Checks the content, and moves the file to a name of its own.
+    /// Checks the content, and moves the file to its final name.
     ///
     /// - Returns: nil if it is not the wanted content; the file is then empty again.
     /// - Throws: `assetNotAvailable` if the file cannot be read, or cannot get its name; `operationCancelled`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What decides about one transfer, as a function of what happened.
+/// Decides about one transfer, as a function of its events.
 protocol TransferMachine {
     associatedtype Event
     associatedtype Action

@@ -7,10 +7,10 @@ extension CloudDatabase {
     /// The most assets under way at a time.
     private static let transfersMax = 4
 
-    /// Carries out transfers. After an error that concerns more than one asset nothing more is begun, and what is under
-    /// way is cancelled.
+    /// Carries out transfers. After an error that concerns more than one asset, no more jobs are started, and those
+    /// under way are cancelled.
     ///
-    /// - Returns: the outcome of each job. What was not begun is cancelled too.
+    /// - Returns: the outcome of each job. Jobs that were not started are cancelled too.
     func transfer<Item: Sendable, Value: Sendable>(
         _ jobs: [TransferJob<Item>], _ meter: TransferMeter,
         _ transfer: @escaping @Sendable (TransferJob<Item>, Report?) async throws(CKError) -> Value

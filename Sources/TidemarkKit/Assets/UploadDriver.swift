@@ -75,7 +75,7 @@ extension UploadProgress {
             sha256: Array(progress.sha256))
     }
 
-    /// What the server says when it has taken a part.
+    /// The server's answer when it has taken a part.
     init(_ answer: PartsUnderWay.Answer) throws(CKError) {
         guard case .uploadAssetChunk(let progress) = answer.answer else {
             throw CloudDatabase.wrongAnswer(to: .uploadAssetChunk)

@@ -9,8 +9,8 @@ struct UploadProgress: Equatable {
     var sha256: [UInt8] = []
 }
 
-/// How to send a file whose hash is known, as a function of what happened: no file, no connection, no clock.
-/// ``UploadDriver`` carries out what it decides.
+/// Decides how to send a file whose hash is known, as a pure function of events, without file, connection or clock.
+/// ``UploadDriver`` carries out its decisions.
 ///
 /// | state | what the driver does | what comes next |
 /// | --- | --- | --- |
@@ -24,7 +24,7 @@ struct UploadProgress: Equatable {
 /// | `pausing` | lets time pass after a failure that may pass | another attempt |
 /// | `ended` | nothing any more | |
 ///
-/// An attempt begins with `asking`, and the first one of a small file with `placing`. What goes wrong leads to:
+/// An attempt begins with `asking`, and the first one of a small file with `placing`. Failures lead to:
 ///
 /// | what goes wrong | state | what comes next | of a patient upload |
 /// | --- | --- | --- | --- |
@@ -43,12 +43,12 @@ struct UploadMachine: TransferMachine {
         case idle, asking, placing, sending, awaiting, proving, judging, pausing, ended
     }
 
-    /// What happened. Each answers the last action.
+    /// The events. Each answers the last action.
     enum Event {
         case begun
         /// The server says how far it is.
         case told(UploadProgress)
-        /// A part may have so many bytes; nil if there is no place.
+        /// A place for a part of at most this many bytes; nil if there is no place.
         case placed(byteCountMax: Int?)
         case sent
         /// The server has taken the oldest part, and says how far it is now.
@@ -59,7 +59,7 @@ struct UploadMachine: TransferMachine {
         case failed(TransferFailure)
     }
 
-    /// What the driver has to do, in this order. Only the last one leads to an event.
+    /// The actions of the driver, in this order. Only the last one leads to an event.
     enum Action: Equatable {
         /// Give up the parts that are under way, and a place that was taken.
         case abandonParts
@@ -176,7 +176,7 @@ struct UploadMachine: TransferMachine {
             state = .proving
             return [.report(reached), .checkFile]
         }
-        // The server may have taken what is still under way as well.
+        // The server may also have taken parts that are still under way.
         let isOnItsWay = (part.upperBound...window.next).contains(reached)
         return [.report(reached)] + (isOnItsWay ? sendMore() : attemptAgain(after: .serverHas(reached, of: byteCount)))
     }
@@ -186,7 +186,7 @@ struct UploadMachine: TransferMachine {
         return beginAttempt()
     }
 
-    // MARK: What goes wrong, as in the table
+    // MARK: Failures, as in the table
 
     /// The next server may be elsewhere: it is asked.
     private mutating func cut(_ failure: TransferFailure) -> [Action] {
@@ -205,7 +205,7 @@ struct UploadMachine: TransferMachine {
 
     private mutating func failed(_ failure: TransferFailure) -> [Action] {
         if failure.error.code == .assetFileModified, !hasJudged {
-            // What an earlier attempt left on the server may be damaged. The file is judged here.
+            // Bytes that an earlier attempt left on the server may be damaged. The file is judged here.
             state = .judging
             return [.abandonParts, .checkFile]
         }
@@ -233,7 +233,7 @@ extension CKError {
 }
 
 extension TransferFailure {
-    /// The server is not where it should be.
+    /// The server does not have the expected number of bytes.
     fileprivate static func serverHas(_ byteCount: Int64, of wanted: Int64) -> TransferFailure {
         TransferFailure(
             error: CKError(.networkFailure, text: "The server said that it had \(byteCount) of \(wanted) bytes."))

@@ -8,7 +8,7 @@ public class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecke
     /// The bytes from the server.
     package let bytes: [UInt8]
 
-    /// In the place of a token that has expired, and of which nothing is known.
+    /// Stands for a token that has expired and is unknown.
     static var unknown: CKServerChangeToken { CKServerChangeToken(bytes: []) }
 
     package init(bytes: [UInt8]) {

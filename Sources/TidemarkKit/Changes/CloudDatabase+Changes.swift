@@ -6,7 +6,7 @@ internal import TidemarkWire
 extension CloudDatabase {
     /// One page of the database's feed.
     ///
-    /// - Parameter withEnds: whether, without a token, zones that are gone are told of as well.
+    /// - Parameter withEnds: whether, without a token, zones that are gone are reported as well.
     func databaseChanges(
         since token: CKServerChangeToken?, limit: Int = 0, withEnds: Bool = false
     ) async throws(CKError) -> SyncEngineDatabasePage {
@@ -42,13 +42,13 @@ extension CloudDatabase {
         var deletions: [CKDatabase.RecordZoneChange.Deletion] = []
         var token: CKServerChangeToken
         var moreComing: Bool
-        /// What this device last gave with its changes of the zone.
+        /// The last token that this device gave with its changes of the zone.
         var clientToken: Data?
     }
 
     /// One page of a zone's feed.
     ///
-    /// - Parameter withEnds: whether, without a token, all records that are gone are told of as well.
+    /// - Parameter withEnds: whether, without a token, all records that are gone are reported as well.
     func zoneChanges(
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, desiredKeys: [CKRecord.FieldKey]? = nil,
         limit: Int = 0, withEnds: Bool = false, missingAssets: MissingAssets = .failRecord
@@ -77,7 +77,7 @@ extension CloudDatabase {
         return request
     }
 
-    /// What the server answered, with values decrypted and files fetched.
+    /// The server's answer, with values decrypted and files fetched.
     func zonePage(
         _ answer: WireFetchZoneChangesAnswer, in zoneID: CKRecordZone.ID, missingAssets: MissingAssets
     ) async throws(CKError) -> FetchedZonePage {

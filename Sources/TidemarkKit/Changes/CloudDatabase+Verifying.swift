@@ -3,7 +3,7 @@
 internal import TidemarkWire
 
 extension CloudDatabase {
-    /// What the server has of a zone.
+    /// The server's digest and versions of a zone.
     ///
     /// - Parameter name: the name after which a page of names begins, empty for the first page; nil: no names are wanted.
     func inventory(

@@ -2,7 +2,7 @@
 
 internal import TidemarkBytes
 
-/// What a change tag says of its version (`Records.proto`, `Record.tag`).
+/// The version that a change tag names (`Records.proto`, `Record.tag`).
 ///
 /// This and ``FeedPlace`` are all that a client reads of tags and tokens, which are otherwise opaque to it.
 struct RecordVersion: Equatable, Sendable {

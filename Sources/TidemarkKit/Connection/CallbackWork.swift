@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// A callback of the app, for whoever counts the work under way (``SyncEngineHost/atWork``). While the callback waits
+/// A callback of the app, for code that counts the work under way (``SyncEngineHost/atWork``). While the callback waits
 /// for an answer it is not at work: time may have to pass first.
 final class CallbackWork: Sendable {
     typealias Report = @Sendable (_ begins: Bool) -> Void
@@ -56,7 +56,7 @@ final class CallbackWork: Sendable {
     }
 }
 
-/// A task that waits, perhaps in a callback. That is at work again before the task runs.
+/// A task that waits, perhaps in a callback. The callback counts as at work again before the task runs.
 struct WaitingTask<Value: Sendable>: Sendable {
     private let continuation: CheckedContinuation<Value, Never>
     private let work: CallbackWork?

@@ -7,7 +7,7 @@ struct ChangeNumbers {
     private var next: UInt64 = 1
     /// Stamps of changes that their callers may ask for once more, by nonce.
     private var kept: [UInt64: WireRequestStamp] = [:]
-    /// Nonces of such changes whose life has ended. What became of them cannot be asked for any more.
+    /// Nonces of such changes whose life has ended. Their outcome can no longer be asked for.
     private var lost: Set<UInt64> = []
 
     /// The stamp of a change that is sent for the first time.

@@ -116,8 +116,9 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     ///   - generation: the credential for which it is meant (``credentialGeneration``). It is not sent with another
     ///     one.
     ///   - make: called once, when the request is first sent.
-    /// - Throws: `CKError`: the server's refusal, or why there is no answer. If the task is cancelled, the request ends
-    ///   with `operationCancelled`. A change may then still be carried out, unless the task was cancelled before.
+    /// - Throws: `CKError`: the server's refusal, or the reason why there is no answer. If the task is cancelled, the
+    ///   request ends with `operationCancelled`. A change may then still be carried out, unless the task was cancelled
+    ///   before.
     package func request(
         isChange: Bool, nonce: UInt64? = nil, timeout: Duration = .seconds(60), within: Duration? = nil,
         generation: Int? = nil,
@@ -235,7 +236,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         update { $0.machine.cancel(id, now: $1) }
     }
 
-    // MARK: For whoever wants to be told
+    // MARK: Observers
 
     /// Adds an observer, which is held weakly. From now on the connection is kept up, because pushes arrive over it.
     package func observe(_ observer: any CloudConnectionObserver) {
@@ -286,7 +287,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     /// The incarnation of the store according to the last greeting; nil: the server does not say.
     var storeLife: UInt64? { state.withLock { $0.machine.storeLife } }
 
-    /// What the server accepts according to the last greeting with this credential; nil: there was none.
+    /// The server's limits in its last greeting with this credential; nil if there was none.
     var limits: TidemarkLimits? { state.withLock { $0.machine.limits } }
 
     /// Whether the server wants to be told what the device has not sent yet.
@@ -400,7 +401,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         }
     }
 
-    /// Gets the credential of an attempt, and then goes on with it.
+    /// Gets the credential of an attempt, and then continues with it.
     private func ask(_ tokens: TokenSource, _ state: inout State) {
         state.lastAsked += 1
         let number = state.lastAsked

@@ -8,9 +8,9 @@ internal import TidemarkSockets
 internal import TidemarkTelemetry
 internal import TidemarkWire
 
-/// What the databases and engines of one container share: how to reach the server, and who is signed in.
+/// The state that the databases and engines of one container share: how to reach the server, and who is signed in.
 ///
-/// A process has one for each container identifier. Each engine has a connection of its own, because each is a device
+/// A process has one for each container identifier. Each engine has a separate connection, because each is a device
 /// . Plain `CKDatabase` calls share one connection.
 package final class CloudContext: Sendable {
     package let containerIdentifier: String
@@ -30,7 +30,7 @@ package final class CloudContext: Sendable {
     private let allowsEscrowedParticipants: Bool
     /// How URLs of shares are made.
     private let shareURLs: ShareURLs
-    /// What must be corrected in the configuration before there can be a connection; nil: nothing.
+    /// The mistake in the configuration that must be corrected before there can be a connection; nil if there is none.
     private let fault: String?
     /// The file that keeps the credential for the next start; nil: it is not kept.
     private let credentials: CredentialFile?
@@ -54,7 +54,7 @@ package final class CloudContext: Sendable {
         /// Gives a token for each attempt to connect, in place of `token`.
         var tokens: TokenSource?
         var absence: AccountAbsence
-        /// The keys of encrypted values. Each account has a ring of its own.
+        /// The keys of encrypted values. Each account has its own ring.
         var keys: KeyRing
         /// The connection of plain `CKDatabase` calls.
         var shared: CloudConnection?
@@ -125,7 +125,7 @@ package final class CloudContext: Sendable {
     /// what must be corrected in it, and not with `notAuthenticated`.
     package var hasCredential: Bool { absence == nil }
 
-    /// Why there is no credential; nil if there is one.
+    /// The reason why there is no credential; nil if there is one.
     package var absence: AccountAbsence? {
         fault == nil ? state.withLock { $0.token.isEmpty && $0.tokens == nil ? $0.absence : nil } : nil
     }
@@ -147,7 +147,7 @@ package final class CloudContext: Sendable {
             devices: DeviceFile(configuration, containerIdentifier: containerIdentifier))
     }
 
-    /// Who is signed in at the start; an empty token: nobody.
+    /// The credential at the start; an empty token: nobody is signed in.
     private static func credential(
         _ configuration: TidemarkConfiguration, _ credentials: CredentialFile?
     ) -> (token: String, absence: AccountAbsence) {
@@ -200,7 +200,7 @@ package final class CloudContext: Sendable {
         return connection
     }
 
-    /// A connection for a device of its own.
+    /// A connection for a new device.
     ///
     /// - Parameter device: 16 bytes.
     package func makeConnection(device: [UInt8]) -> CloudConnection {
@@ -325,7 +325,7 @@ extension CloudContext {
         }
     }
 
-    /// - Returns: who is to be told; nil if nothing has changed.
+    /// - Returns: the observers to call; nil if nothing has changed.
     private func takeOver(_ token: String, _ tokens: TokenSource?) -> [any CredentialObserver]? {
         state.withLock { state in
             let wasSignedOut = state.token.isEmpty && state.tokens == nil && state.absence == .signedOut

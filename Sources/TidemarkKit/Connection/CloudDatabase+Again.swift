@@ -2,10 +2,10 @@
 
 internal import Foundation
 
-/// Repairs what was valid when a call began and is not any more when it ends. A machine may sleep for days between two
-/// requests of one call. That is no item's fault. Each kind is repaired once, and the items are sent again.
+/// Repairs state that was valid when a call began and has lapsed before its end. A machine may sleep for days between
+/// two requests of one call. That is no item's fault. Each kind is repaired once, and the items are sent again.
 extension CloudDatabase {
-    /// What the server no longer has.
+    /// Something that the server no longer has.
     enum Lapse: Hashable {
         /// The key with which a value was encrypted, because another device created the zone again.
         case zoneKey
@@ -55,7 +55,7 @@ extension CloudDatabase {
         }
     }
 
-    /// - Returns: saves that stay refused for faults of their own; `saves` is without them.
+    /// - Returns: saves that stay refused for their own faults; `saves` is without them.
     private func mend(
         _ saves: inout [Save], _ lapses: [CKRecord.ID: Lapse], _ mended: Set<Lapse>, _ manner: Manner
     ) async throws(CKError) -> [CKRecord.ID: CKError] {
@@ -72,9 +72,9 @@ extension CloudDatabase {
 }
 
 extension CloudDatabase.RecordResults {
-    /// Records what is not sent, and removes what is refused with it.
+    /// Records the saves that are not sent, and removes those that are refused with them.
     ///
-    /// - Parameter refused: saves that are not sent, for faults of their own; not among `saves`.
+    /// - Parameter refused: saves that are not sent because of their own faults; not among `saves`.
     /// - Returns: the remaining deletes.
     mutating func leaveOut(
         _ refused: [CKRecord.ID: CKError], of saves: inout [CloudDatabase.Save], _ deletes: [CKRecord.ID],

@@ -23,7 +23,7 @@ struct CloudDatabase: Sendable {
     var isPatient = false
     /// The group of the operation or database that asks. An engine's requests have the one of their options.
     var group: CKOperationGroup?
-    /// Where an operation's blocks are told of progress; nil: wherever tasks run.
+    /// The executor of an operation's blocks that report progress; nil for the default.
     var reportExecutor: (any TaskExecutor)?
 
     var wireScope: WireDatabaseScope {
@@ -40,7 +40,7 @@ struct CloudDatabase: Sendable {
         let template = template
         var failures = 0
         var last = Self.outOfTime
-        // Whether a change was carried out may be open. What is tried again is therefore the same request.
+        // Whether it is unknown if a change was carried out. If so, an attempt repeats the same request.
         var isOutcomeOpen = false
         let nonce = isChange && isPatient ? connection.changeNonce() : nil
         defer { nonce.map(connection.giveUp) }
@@ -96,7 +96,7 @@ struct CloudDatabase: Sendable {
         text: "The time for the whole operation is over (timeoutIntervalForResource). Allow more time, or do less at "
             + "once.")
 
-    /// What all requests have.
+    /// The fields that all requests have.
     var template: WireClientEnvelope {
         var envelope = WireClientEnvelope()
         guard let group = group ?? SyncEngineRequestContext.operationGroup else { return envelope }
@@ -105,13 +105,12 @@ struct CloudDatabase: Sendable {
         return envelope
     }
 
-    /// Who is signed in, as the server says; an empty name without an account.
+    /// The user who is signed in, as the server says; an empty name without an account.
     func identify() async throws(CKError) -> String {
         try await connection.identify(timeout: timeout, within: timeLeft, generation: credentialGeneration)
     }
 
-    /// The server answered something else than was asked: a broken server. Of a change nobody knows whether it was carried
-    /// out.
+    /// The answer does not belong to the request: a broken server. For a change, nobody knows whether it was carried out.
     static func wrongAnswer(to request: WireRequestKind) -> CKError {
         let text =
             "The server's answer to \(request) does not fit the request. The server, or something between it and "
@@ -132,8 +131,8 @@ extension CKError {
         }
     }
 
-    /// What the server says, but no more than a day. Without that, 1 s, doubling up to five minutes, each between half
-    /// and all of that, by chance.
+    /// The time that the server gives, but at most a day. Without that, 1 s, doubling up to five minutes, each between
+    /// half and all of that, by chance.
     func waitBeforeRetry(failures: Int, randomBits: UInt64) -> Duration {
         if let retryAfterSeconds { return .seconds(max(0, min(retryAfterSeconds, 86_400))) }
         let nominal: Duration = min(.seconds(300), .seconds(1) * (1 << min(failures, 9)))

@@ -15,7 +15,7 @@ extension ConnectionMachine {
         }
     }
 
-    /// What the driver has to do, in this order.
+    /// The actions of the driver, in this order.
     enum Action {
         case connect
         case closeChannel
@@ -31,7 +31,7 @@ extension ConnectionMachine {
         case notify(Notification)
     }
 
-    /// What observers hear.
+    /// The events that observers get.
     enum Notification: Equatable {
         case connected(userRecordName: String)
         /// The first failure after a connection, not each further one.
@@ -41,7 +41,7 @@ extension ConnectionMachine {
         case presence(WirePresencePush)
         /// Another device has the identity that this one had. This is the new one, to be kept.
         case deviceReplaced([UInt8])
-        /// What the server wants somebody to know.
+        /// A warning from the server.
         case warned(String)
         /// Pushes were sent that did not arrive.
         case pushesLost

@@ -6,7 +6,8 @@ internal import TidemarkTLS
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// Why a server was not reached: a sentence for the person who has to correct it, with the address that was tried.
+/// The reason why a server was not reached: a sentence for the person who has to correct it, with the address that was
+/// tried.
 package struct ConnectionFault: Sendable, Equatable {
     package let text: String
     /// The system's error number, if the system failed; otherwise 0.

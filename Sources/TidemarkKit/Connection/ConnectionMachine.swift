@@ -5,7 +5,7 @@ internal import TidemarkBytes
 internal import TidemarkTelemetry
 internal import TidemarkWire
 
-/// What a device's connection does next, as a function of what happened: no socket, no clock, no task.
+/// Decides what a device's connection does next, as a pure function of events, without socket, clock or task.
 ///
 /// It keeps the requests that wait for an answer, in the order in which they were made. A request that changes data gets a
 /// number when it is first sent. After a cut it is sent again with the same number, so that the server can tell.
@@ -24,7 +24,7 @@ struct ConnectionMachine {
 
     private(set) var state = State.idle
     private(set) var userRecordName: String?
-    /// Whom the last greeting with this credential named; nil: there was none.
+    /// The user in the last greeting with this credential; nil if there was none.
     private var greetedUser: String?
     /// The incarnation of the store according to the last greeting; nil: the server does not say.
     private(set) var storeLife: UInt64?
@@ -68,7 +68,7 @@ struct ConnectionMachine {
 
     /// - Parameters:
     ///   - serverName: as ``CloudTransport/serverName``.
-    ///   - renewsCredential: whether each attempt has a credential of its own, from ``renew(credential:)``.
+    ///   - renewsCredential: whether each attempt gets a new credential, from ``renew(credential:)``.
     init(hello: WireHello, serverName: String? = nil, renewsCredential: Bool = false) {
         self.renewsCredential = renewsCredential
         self.hello = hello
@@ -114,7 +114,7 @@ struct ConnectionMachine {
             generation, now: now)
     }
 
-    /// What the server accepts according to the last greeting with this credential; nil: there was none.
+    /// The server's limits in its last greeting with this credential; nil if there was none.
     var limits: TidemarkLimits? {
         greetedUser.map { TidemarkLimits(greeting.hello.limits, isSignedIn: !$0.isEmpty) }
     }
@@ -147,7 +147,7 @@ struct ConnectionMachine {
             generation, now: now)
     }
 
-    /// Who is signed in: answered as soon as Hello has been, with its answer.
+    /// The user who is signed in. It is answered from the answer to Hello, as soon as there is one.
     mutating func identify(generation: Int? = nil, now: Moment) -> (id: UInt64, actions: [Action]) {
         add(ConnectionRequest(isChange: false, isIdentification: true), generation, now: now)
     }
@@ -228,7 +228,7 @@ struct ConnectionMachine {
     /// Somebody else is signed in, or nobody (an empty credential). Nothing that was asked for one account is done for
     /// another.
     ///
-    /// - Parameter renews: whether each attempt has a credential of its own from now on.
+    /// - Parameter renews: whether each attempt gets a new credential from now on.
     mutating func changeCredential(_ credential: String, renews: Bool = false, now: Moment) -> [Action] {
         hello.credential = credential
         renewsCredential = renews
@@ -246,7 +246,7 @@ struct ConnectionMachine {
     }
 
     /// The credential for the attempt that begins. It is of the same account as the one before. If the server names
-    /// another user for it, nothing of one is done for the other.
+    /// another user for it, requests of one user are never carried out for the other.
     mutating func renew(credential: String) { hello.credential = credential }
 
     // MARK: What the channel says
@@ -285,7 +285,7 @@ struct ConnectionMachine {
             }
             if case .failure(let failure) = envelope.answer {
                 noteThrottling(failure, now: now)
-                // what was sent before a cut waits, to learn its outcome.
+                // a request that was sent before a cut waits for its outcome.
                 if failure.code == .requestRateLimited, silence(now: now) != nil, requests[envelope.id]?.wasCut == true
                 {
                     requests[envelope.id]?.isSentOnThisChannel = false
@@ -301,8 +301,8 @@ struct ConnectionMachine {
 
     // MARK: Lives and identities
 
-    /// From now on requests are of this life of the device, and counted anew. The server hears of it with the next
-    /// Hello.
+    /// From now on requests belong to this life of the device, and are numbered from the start. The server hears of it
+    /// with the next Hello.
     mutating func begin(life: [UInt8]) {
         hello.life = life
         numbers.beginLife()
@@ -319,8 +319,8 @@ struct ConnectionMachine {
         failure.code == .serverResponseLost && requests[id]?.stamp != nil
     }
 
-    /// The outcome of what was sent in this life of the device cannot be asked for any more, because another process
-    /// may have used the same numbers. The caller is told that the answer is lost, reads, and sends again.
+    /// Outcomes of requests in this life of the device can no longer be asked for, because another process may have
+    /// used the same numbers. The caller learns that the answer is lost, reads, and sends again.
     private mutating func endLife() -> [Action] {
         hasEndedLife = true
         let sent = order.filter { requests[$0]?.stamp != nil }
@@ -380,7 +380,8 @@ struct ConnectionMachine {
         return actions + sendWaiting(now: now)
     }
 
-    /// if the server names another user for the same credential, what was asked for the one before is not done.
+    /// if the server names another user for the same credential, requests of the user before are not carried
+    /// out.
     private mutating func noteUser(_ name: String) -> [Action] {
         defer { greetedUser = name }
         guard let last = greetedUser, last != name else { return [] }
@@ -388,8 +389,8 @@ struct ConnectionMachine {
         return fail(order.filter { requests[$0]?.isIdentification == false }, RequestFailure(code: .otherAccount))
     }
 
-    /// If only a person can help, everybody who waits is told, and it is tried again from time to time. If the server is
-    /// busy or stops, it is as if it had not been reached: what was sent waits for the next attempt.
+    /// If only a person can help, everybody who waits gets the error, and the connection is tried again from time to time. If the server is
+    /// busy or stops, it counts as not reached: requests that were sent wait for the next attempt.
     private mutating func refused(_ failure: WireFailure, to greeting: RequestUUID? = nil) -> [Action] {
         let refusal = RequestFailure(
             code: .refused(failure.code), message: failure.message, retryAfter: failure.retryAfterSeconds,
@@ -448,7 +449,7 @@ struct ConnectionMachine {
         if !wasOpen {
             if isAttemptOld, refusal == nil { return actions + connect(now: now) }
             failures += 1
-            // What was never sent need not wait for better times: whoever asked decides.
+            // A request that was never sent need not wait: the caller decides.
             for id in order where requests[id]?.wasSent == false {
                 actions += finish(id, .failure(refusal ?? offline))
             }
@@ -528,7 +529,7 @@ struct ConnectionMachine {
                 continue
             }
             if let silence {
-                // What was sent before a cut may have been carried out: it waits, to learn its outcome.
+                // A request that was sent before a cut may have been carried out. It waits for its outcome.
                 if requests[id]?.wasSent == true {
                     isHeldBack = true
                 } else {

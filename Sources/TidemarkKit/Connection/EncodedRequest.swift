@@ -4,8 +4,8 @@ internal import Synchronization
 internal import TidemarkBytes
 internal import TidemarkWire
 
-/// A request with a part of an asset, whole but for its id, which it gets when it is made. Taken once, so that the part is
-/// copied nowhere.
+/// A request with a part of an asset. It is complete except for its id, which it gets when it is made. Taken once, so that the part is
+/// never copied.
 final class EncodedRequest: Sendable {
     /// Bytes that an id takes at most.
     static let idBytesMax = WireWriter.size { WireClientEnvelope.write(id: .max, to: &$0) }
@@ -26,7 +26,7 @@ final class EncodedRequest: Sendable {
         }
     }
 
-    /// What stands before the bytes of a part. Behind them comes the id.
+    /// The bytes before those of a part. The id comes after the part.
     ///
     /// - Parameters:
     ///   - chunk: without content.

@@ -6,9 +6,9 @@ internal import TidemarkScheduling
 internal import TidemarkTelemetry
 internal import TidemarkWire
 
-/// The cloud of one sync engine: a connection of its own, because each engine is a device.
+/// The cloud of one sync engine. It has a separate connection, because each engine is a device.
 final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObserver, KeyRingObserver, Sendable {
-    /// Who was signed in when ``currentUser()`` asked last.
+    /// The user who was signed in at the last call of ``currentUser()``.
     private struct Account {
         let user: String
         /// Its requests fail once there is another credential.
@@ -90,8 +90,8 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         CKError(.accountTemporarilyUnavailable, message: error.localizedDescription)
     }
 
-    /// Only who has signed out has no account any more. A credential that is not configured says nothing of the account
-    /// whose data the app has. The engine waits, and the log says once what for.
+    /// There is no account only after a sign-out. A credential that is not configured says nothing about the account
+    /// whose data the app has. The engine waits, and the log gives the reason once.
     private func nobody(_ absence: AccountAbsence) throws(CKError) -> CKRecord.ID? {
         let isSignedOut = absence == .signedOut
         let isNew = state.withLock { state in

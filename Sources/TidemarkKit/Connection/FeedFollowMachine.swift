@@ -14,7 +14,8 @@ internal import TidemarkWire
 ///
 /// Pages of a push are applied if they continue from where the engine is. Otherwise the server is asked.
 ///
-/// In `behind` pushes bring nothing, because the pages would leave out what was missed. Only an answer ends that state.
+/// In `behind` the device takes nothing from pushes, because the pages would leave out the changes that it missed. Only
+/// an answer ends that state.
 ///
 /// The engine's tokens say where it is. They move when the app has taken a page. So a page that is lost, comes
 /// twice, or comes late does no harm. It does not continue from these tokens, and the server is asked (I-2).
@@ -61,22 +62,23 @@ struct FeedFollowMachine {
         let generation: Int
     }
 
-    /// An engine that takes what it was pushed does so at once.
+    /// An engine that uses pushed pages does so at once.
     private static let broughtAgeMax: Duration = .seconds(2)
 
     private var state = State.upToDate
-    /// How often something was missed. An answer makes up for what was missed before it was asked for.
+    /// The number of times that a change was missed. An answer makes up for changes that were missed before its
+    /// request.
     private var missedCount = 0
     private var attached: AttachedPage?
 
-    /// Who is signed in; empty: nobody; nil: that is not known yet.
+    /// The user who is signed in; empty: nobody; nil: not known yet.
     private(set) var user: String?
-    /// Whose state the engine goes on from; nil: nobody's.
+    /// The user of the state from which the engine continues; nil: none.
     private let returningUser: String?
     /// Whether the app may have stored records of this user already, whatever the engine's tokens say. A process may
     /// have died after it stored the records, and before it stored the state that has their token. So ends are asked
-    /// for even without a token. Of another user the app has stored nothing. Ends would make it drop
-    /// what it is to send.
+    /// for even without a token. For another user the app has stored no records. Ends would make it drop
+    /// the edits that it still has to send.
     private var isReturning = false
     private var hasFetchedZones = false
     private var fetchedZones: Set<CKRecordZone.ID> = []
@@ -87,7 +89,7 @@ struct FeedFollowMachine {
 
     // MARK: What the connection tells
 
-    /// The server says who is signed in; empty: nobody.
+    /// The server has named the user who is signed in; empty: nobody.
     mutating func found(_ name: String) {
         guard user != name else { return }
         isReturning = user == nil && name == returningUser
@@ -109,8 +111,7 @@ struct FeedFollowMachine {
         }
     }
 
-    /// Something may have changed of which nothing was brought: a push came without pages, pushes were lost, or the
-    /// connection was cut.
+    /// A change may have been missed: a push came without pages, pushes were lost, or the connection was cut.
     mutating func missed() {
         missedCount += 1
         state = .behind
@@ -122,7 +123,7 @@ struct FeedFollowMachine {
     ///
     /// - Parameters:
     ///   - token: where the engine is.
-    ///   - place: the zone that it reads next, and where it is there.
+    ///   - place: the zone that it reads next, and its token there.
     ///   - asPushed: whether what a push brought will do.
     ///   - generation: of the credential for which the page is wanted; nil: that is not in force any more.
     mutating func databasePage(

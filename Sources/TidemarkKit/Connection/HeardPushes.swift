@@ -2,8 +2,8 @@
 
 internal import TidemarkWire
 
-/// Which pushes of one connection a client has heard, by their numbers: notices those that were lost, and acknowledges
-/// the others. A pure value, a part of ``ConnectionMachine``. What a lost push means for a feed, ``FeedFollowMachine`` decides.
+/// The pushes of one connection that a client has received, by their numbers. It notices lost pushes, and acknowledges the others.
+/// A pure value, a part of ``ConnectionMachine``. ``FeedFollowMachine`` decides what a lost push means for a feed.
 struct HeardPushes {
     /// The number of the last one; those that were missed count as heard, since a fetch makes up for them.
     private var heard: UInt64 = 0
@@ -14,7 +14,7 @@ struct HeardPushes {
         case next
         /// Others were missed before it.
         case afterGap
-        /// It was heard, or missed and made up for. What it brings is old, and must not replace what came since.
+        /// It was heard, or missed and made up for. Its contents are old, and must not replace newer ones.
         case again
     }
 
@@ -37,7 +37,7 @@ struct HeardPushes {
         return true
     }
 
-    /// The request, which acknowledges what was heard if the server does not know that yet.
+    /// The request, with an acknowledgement of the received pushes if the server does not have it yet.
     mutating func acknowledging(with request: [UInt8]) -> [UInt8] {
         guard acknowledged < heard, PushCount.fits(request) else { return request }
         var request = request

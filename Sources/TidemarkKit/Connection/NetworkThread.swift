@@ -25,7 +25,7 @@ enum NetworkThread {
     static var scheduler: any Scheduler { (try? loop()) ?? spare }
 }
 
-/// A scheduler that needs no file descriptor, as the timers of Swift's concurrency do. Its timers are up to 50 ms late.
+/// A scheduler without a file descriptor, like the timers of Swift's concurrency. Its timers are up to 50 ms late.
 final class SpareScheduler: Scheduler {
     private struct State {
         var timers: [UInt64: (due: Duration, work: @Sendable () -> Void)] = [:]

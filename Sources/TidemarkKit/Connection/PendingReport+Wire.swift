@@ -3,7 +3,7 @@
 internal import TidemarkWire
 
 extension WirePendingReport {
-    /// What an engine says of itself.
+    /// An engine's report of its state.
     init(_ report: SyncEngineReport) {
         self.init()
         saves = UInt32(clamping: report.saveCount)

@@ -4,7 +4,7 @@ internal import TidemarkTelemetry
 internal import TidemarkWire
 
 extension ConnectionMachine {
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     struct RequestFailure: Error, Equatable {
         enum Code: Equatable {
             /// Never sent: no connection.

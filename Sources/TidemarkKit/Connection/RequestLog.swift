@@ -4,7 +4,7 @@ internal import TidemarkScheduling
 internal import TidemarkTelemetry
 internal import TidemarkWire
 
-/// What the log of an app says of each request, at debug.
+/// The lines about requests in an app's log, at debug.
 enum RequestLog {
     private static let log = Log("requests")
 

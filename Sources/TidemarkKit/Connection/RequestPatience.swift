@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long a request waits for its answer: as `timeoutIntervalForRequest` of URL loading, which begins anew
-/// whenever bytes arrive. Times are of one clock, as in ``CloudConnection/now``.
+/// How long a request waits for its answer. As with `timeoutIntervalForRequest` of URL loading, the time starts
+/// again whenever bytes arrive. Times are of one clock, as in ``CloudConnection/now``.
 struct RequestPatience {
     /// When the request was made.
     let start: Duration

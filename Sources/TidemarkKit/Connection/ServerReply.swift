@@ -3,7 +3,7 @@
 internal import TidemarkTelemetry
 package import TidemarkWire
 
-/// What the server answered to a request, and how the request is named there.
+/// The server's answer to a request, and the request's name in the server's log.
 package struct ServerReply: Sendable {
     let envelope: WireServerEnvelope
     /// Nil: the server names no requests.

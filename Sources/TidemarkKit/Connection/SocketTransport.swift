@@ -68,12 +68,13 @@ struct SocketTransport: CloudTransport {
     }
 
     /// Whether the host is this machine. Addresses are compared as numbers: `127.evil.example` is a name like others
-    /// . To which address `localhost` leads is checked when it is known (``TransportClient``).
+    /// . The address to which `localhost` leads is checked once it is known (``TransportClient``).
     static func isLoopback(_ host: String) -> Bool {
         SocketAddress(numericHost: host, port: 0)?.isLoopback ?? (host.lowercased() == "localhost")
     }
 
-    /// As the URL has it. What is percent-encoded in it stays so: decoded, it could end the line of the request.
+    /// As the URL has it. Percent-encoded parts stay encoded: if they were decoded, they could end the line of the
+    /// request.
     private static func path(of url: URL) -> String {
         let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath ?? ""
         return path.isEmpty ? "/" : path

@@ -45,7 +45,7 @@ package final class TokenSource: Sendable {
     func ask(_ done: @escaping @Sendable (Answer) -> Void) {
         let now = scheduler.now
         let call = state.withLock { state -> Int? in
-            // NB: whoever asked so long ago waits no more. A source that never answers keeps only a few.
+            // NB: callers that asked before then no longer wait. A source that never answers keeps only a few.
             state.waiters.removeAll { now - $0.since >= Self.patience }
             state.waiters.append(Waiter(since: now, done: done))
             if let began = state.began, now - began < Self.patience { return nil }

@@ -59,7 +59,7 @@ final class TransferLane: Sendable {
 
         /// - Returns: whether there is a place; nil if the waiter is told later.
         mutating func enter(_ waiter: Waiter) -> Bool? {
-            // Whoever was cancelled before this is not told any more.
+            // A waiter that was cancelled before this gets no call.
             guard !Task.isCancelled else { return false }
             guard free > 0, waiters.isEmpty else {
                 waiters.append(waiter)

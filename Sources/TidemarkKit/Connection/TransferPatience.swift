@@ -9,8 +9,8 @@ struct TransferPatience {
     /// Whether failures that may pass are tried again for as long as there is time.
     private let isPatient: Bool
     private var failures = 0
-    /// Whether the server has been reached at all. A device that is offline from the start is told at once, and so is
-    /// one that is throttled, as with calls without assets. A transfer under way waits.
+    /// Whether the server has been reached at all. A device that is offline or throttled from the start gets the error
+    /// at once, as with calls without assets. A transfer under way waits.
     private var hasReachedServer = false
     private var furthest: Int64 = 0
 

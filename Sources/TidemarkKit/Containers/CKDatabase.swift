@@ -23,7 +23,7 @@ public class CKDatabase: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// The requests of this database. Without an account there are none for private and shared data.
+    /// The requests of this database. Without an account, there are no requests for private and shared data.
     var cloud: CloudDatabase {
         get throws(CKError) {
             let configuration = (configuration ?? CKOperation.Configuration()).merged(over: group?.defaultConfiguration)

@@ -89,7 +89,7 @@ extension CKError.Code: CaseIterable {
     public static var allCases: [CKError.Code] { (1...37).compactMap(CKError.Code.init(rawValue:)) }
 }
 
-// So that `catch CKError.zoneNotFound` works: a code is a pattern that matches errors.
+// Makes `catch CKError.zoneNotFound` work: a code is a pattern that matches errors.
 extension CKError.Code: _ErrorCodeProtocol {
     /// The error type of these codes.
     public typealias _ErrorType = CKError

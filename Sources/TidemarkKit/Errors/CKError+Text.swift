@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKError.Code {
-    /// The text of an error that has none of its own.
+    /// The text of an error that has no other text.
     var text: String {
         switch self {
         case .internalError: "An internal error occurred in the library or the server. The server's log may say more."

@@ -13,7 +13,7 @@ extension CKError.Code {
 }
 
 extension CKError {
-    /// What the server refused (section 13 of the rules).
+    /// The server's refusal (section 13 of the rules).
     ///
     /// - Parameter request: the request that was answered so. Nil: it has no name.
     init(_ failure: WireFailure, to request: RequestUUID?, extra: [String: Any] = [:]) {
@@ -27,7 +27,7 @@ extension CKError {
         self.init(Code(failure.code), userInfo: userInfo)
     }
 
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     init(_ failure: ConnectionMachine.RequestFailure) {
         let server = failure.serverName.map { "the server \($0)" } ?? "the server"
         switch failure.code {
@@ -56,12 +56,12 @@ extension CKError {
             self = .otherAccount
         case .refused(let code):
             // somebody is signed in, and what an app keeps for them must stay. Only their credential is
-            // not valid at the moment. An app without a credential is told that it needs one.
+            // not valid at the moment. An app without a credential learns that it needs one.
             let isCredential = code == .notAuthenticated && failure.hasCredential
             var wire = WireFailure()
             wire.code = isCredential ? .accountTemporarilyUnavailable : code
             wire.message = failure.message
-            // What is good may be good for another server.
+            // The credential or container may be valid on another server.
             if isCredential || code == .badContainer, let name = failure.serverName, !failure.message.isEmpty {
                 wire.message = "The server \(name) says: \(failure.message)"
             }
@@ -100,8 +100,8 @@ extension CKError {
         self.init(code, userInfo: userInfo)
     }
 
-    /// Whether it says something of the network, the server or the account, and nothing of the record or zone that was
-    /// asked for. The next one would fail in the same way.
+    /// Whether the error is about the network, the server or the account, and not about the record or zone of the
+    /// request. The next one would fail in the same way.
     var isAboutNoItem: Bool {
         if isGreetingRefused { return true }
         if userInfo[Self.stalledDownloadKey] != nil { return false }
@@ -118,14 +118,14 @@ extension CKError {
     static let noAccount = CKError(
         .notAuthenticated, text: "Nobody is signed in. Set TIDEMARK_TOKEN, or call CKContainer.signIn(token:).")
 
-    /// what was asked for one account is not done for another.
+    /// a request for one account is not carried out for another.
     static let otherAccount = CKError(
         .notAuthenticated,
         text: "The account has changed since this request was made. Make it again for the new account.")
 }
 
 extension ConnectionFault {
-    /// The domain of what is no error of the system.
+    /// The domain of errors that are not from the system.
     private static let domain = "TidemarkConnectionErrorDomain"
 
     fileprivate var asError: NSError {

@@ -6,7 +6,7 @@ internal import Foundation
 /// records, errors of items, seconds.
 ///
 /// NB: swift-corelibs-foundation cannot read an archive of its own NSError with secure coding if its userInfo holds
-/// anything but property lists.
+/// anything other than property lists.
 final class CKErrorObject: NSError, @unchecked Sendable {
     private enum Key {
         static let domain = "domain"
@@ -37,7 +37,7 @@ final class CKErrorObject: NSError, @unchecked Sendable {
         super.init(domain: domain as String, code: coder.decodeInteger(forKey: Key.code), userInfo: values)
     }
 
-    // NB: an archiver hashes what it archives, and NSError's own hash, which uses userInfo, does not terminate for
+    // NB: an archiver hashes the objects that it archives. NSError's own hash uses userInfo, and does not terminate for
     // certain objects.
     override var hash: Int { code }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Operations that continue after the app has ended. There are none. The app sends unanswered work again, or
-/// `CKSyncEngine` does, whose state keeps it.
+/// Operations that continue after the app has ended. There are none. The app sends unanswered work again.
+/// `CKSyncEngine` does so from its state.
 extension CKContainer {
     /// None.
     public func allLongLivedOperationIDs() async throws -> [CKOperation.ID] { [] }

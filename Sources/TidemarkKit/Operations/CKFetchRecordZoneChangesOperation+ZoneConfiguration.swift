@@ -3,7 +3,7 @@
 public import Foundation
 
 extension CKFetchRecordZoneChangesOperation {
-    /// Where a fetch of a zone begins, and what it fetches.
+    /// The token at which a fetch of a zone begins, and the fields that it fetches.
     public typealias ZoneConfiguration = CKFetchRecordZoneChangesConfiguration
 
     /// The older name of `ZoneConfiguration`.
@@ -27,7 +27,7 @@ extension CKFetchRecordZoneChangesOperation {
 }
 
 // NB: Not nested, because the archivers of swift-corelibs-foundation cannot name nested classes.
-/// Where a fetch of a zone begins, and what it fetches:
+/// The token at which a fetch of a zone begins, and the fields that it fetches:
 /// `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
 public class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     private struct Settings {

@@ -118,8 +118,8 @@ open class CKOperation: Operation, @unchecked Sendable {
         didChangeValue(for: \.isFinished)
     }
 
-    /// Cancels the work. Items that have not been reported are not reported any more, and the result is
-    /// `operationCancelled`. What was sent may still be carried out.
+    /// Cancels the work. Items that have not been reported are no longer reported, and the result is
+    /// `operationCancelled`. A request that was sent may still be carried out.
     open override func cancel() {
         super.cancel()
         state.withLock { $0.task }?.cancel()

@@ -15,7 +15,7 @@ func deliver<Value: Sendable>(
         } catch {
             result = .failure(error)
         }
-        // NB: A queue of its own, because it gets its own thread if the handler blocks (see OperationExecutor).
+        // NB: A separate queue, because it gets its own thread if the handler blocks (see OperationExecutor).
         DispatchQueue(label: "dev.tidemark.handler").async { handler(result) }
     }
 }

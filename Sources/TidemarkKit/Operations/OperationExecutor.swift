@@ -2,7 +2,7 @@
 
 internal import Dispatch
 
-/// Runs an operation's work and its blocks, on a serial queue of its own.
+/// Runs an operation's work and its blocks on a separate serial queue.
 ///
 /// It does not use the pool of Swift's tasks, which has only one thread for each core. Blocks may wait for other
 /// CloudKit calls. They would occupy all threads, and the calls that they wait for would never proceed.

@@ -10,7 +10,7 @@ extension CKDatabase {
     ///   - zoneID: nil for all zones; the shared database needs one.
     ///   - desiredKeys: nil for all keys; an empty list for system fields alone.
     ///   - resultsLimit: `CKQueryOperation.maximumResults` leaves it to the server.
-    /// - Returns: the records in the query's order, and where to continue; nil if there is no more.
+    /// - Returns: the records in the query's order, and the cursor to continue from; nil if there are no more.
     /// - Throws: `invalidArguments` for an invalid query, `unknownItem` for a record type that was never saved.
     public func records(
         matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil, desiredKeys: [CKRecord.FieldKey]? = nil,

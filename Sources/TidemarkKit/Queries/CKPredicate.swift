@@ -123,7 +123,7 @@ extension PredicateNode {
     }
 }
 
-/// Foundation says that its text is useless outside the process. That is true, and it is used inside it.
+/// Foundation says that its text is useless outside the process. That is true, but it is used only inside the process.
 private protocol PredicateText {
     var predicateFormat: String { get }
 }

@@ -4,9 +4,9 @@ public import Foundation
 internal import TidemarkBytes
 internal import TidemarkWire
 
-/// What records are wanted: a type, a condition, an order.
+/// The records that are wanted: a type, a condition, an order.
 ///
-/// Once handed over, changing it has no effect on what was begun.
+/// Changing the query has no effect on work that was started with it.
 public class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The type of the records.
     public let recordType: CKRecord.RecordType
@@ -81,8 +81,8 @@ public class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// Writes type, predicate and sorts; the word `now` in a predicate becomes the present time. Of a predicate that
-    /// cannot be sent only its format is kept, and so it is after decoding: not to be sent.
+    /// Writes type, predicate and sorts; the word `now` in a predicate becomes the present time. If a predicate cannot
+    /// be sent, only its format is kept. The decoded predicate cannot be sent either.
     public func encode(with coder: NSCoder) {
         if let bytes = try? wire(in: nil, now: Date()).encoded {
             coder.encode(bytes: bytes, forKey: "Query")

@@ -8,7 +8,7 @@ extension CloudDatabase {
     /// One page of a query's results.
     struct QueryResults {
         var matches: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] = []
-        /// Nil: there is no more.
+        /// Nil: there are no more records.
         var cursor: CKQueryOperation.Cursor?
     }
 

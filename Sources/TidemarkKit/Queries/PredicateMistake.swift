@@ -2,7 +2,7 @@
 
 /// Why a predicate cannot be sent to a server.
 struct PredicateMistake: Error, Hashable {
-    /// A sentence or two: what is wrong, and what to write instead.
+    /// One or two sentences: what is wrong, and what to write instead.
     let message: String
     /// The character (code point) of the format where it was noticed, from 1; nil if there is no format.
     var column: Int?

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// What the notification shows to the user.
+/// The text, sound and badge that the notification shows to the user.
 extension CKNotification {
     /// The text of the alert; nil if it has a key instead.
     @available(*, deprecated, message: "Read the part aps of the notification's dictionary")

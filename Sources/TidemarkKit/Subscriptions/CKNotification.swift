@@ -81,7 +81,7 @@ public class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
 
 /// A record that matches a subscription's predicate changed.
 public class CKQueryNotification: CKNotification, @unchecked Sendable {
-    /// What happened to the record.
+    /// The change of the record.
     public enum Reason: Int, Sendable {
         /// It was created.
         case recordCreated = 1
@@ -91,7 +91,7 @@ public class CKQueryNotification: CKNotification, @unchecked Sendable {
         case recordDeleted = 3
     }
 
-    /// What happened to the record.
+    /// The change of the record.
     public var queryNotificationReason: CKQueryNotification.Reason { payload.reason ?? .recordUpdated }
 
     /// The fields that the subscription asked for; nil for a deletion.

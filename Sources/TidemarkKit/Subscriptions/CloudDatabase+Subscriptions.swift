@@ -4,7 +4,7 @@ internal import TidemarkTelemetry
 internal import TidemarkWire
 
 extension CloudDatabase {
-    /// What became of each subscription.
+    /// The result for each subscription.
     struct SubscriptionResults {
         var saves: [CKSubscription.ID: Result<CKSubscription, CKError>] = [:]
         var deletes: [CKSubscription.ID: Result<Void, CKError>] = [:]

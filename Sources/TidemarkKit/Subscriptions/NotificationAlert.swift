@@ -3,7 +3,8 @@
 internal import Foundation
 internal import TidemarkWire
 
-/// What a push shows to the user, and its form as the part `aps` of a push's dictionary.
+/// The text, sound and badge that a push shows to the user, and their form as the part `aps` of a push's
+/// dictionary.
 package struct NotificationAlert: Sendable, Equatable {
     /// A text, or the key by which the app finds one in its own language. The key wins over the text.
     package struct Text: Sendable, Equatable {

@@ -5,18 +5,18 @@ internal import Synchronization
 internal import TidemarkScheduling
 internal import TidemarkWire
 
-/// Delivers the pushes of one connection to the app's handler, one after the other. What waits is bounded
-/// (``WaitingNotifications``), so that a slow handler makes nothing grow.
+/// Delivers the pushes of one connection to the app's handler, one after the other. The number of waiting
+/// pushes is bounded (``WaitingNotifications``), so a slow handler does not make memory grow.
 final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
     typealias Handler = @Sendable (_ userInfo: [AnyHashable: Any]) async -> Void
 
     private struct State {
         let handler: Handler
         var waiting = WaitingNotifications()
-        /// The last one of each subscription on this connection, without what it told of a record.
+        /// The last push of each subscription on this connection, without its record.
         var last: [NotificationPayload] = []
         var isDelivering = false
-        /// Which account this is for. What was asked for another one is not delivered.
+        /// The number of the account. Results for another account are not delivered.
         var accountNumber = 0
         /// Whether a push was lost, and no answer has told yet which subscriptions there are.
         var mustLook = false
@@ -74,8 +74,8 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
         lookForSubscriptions(ofAccount: number)
     }
 
-    /// The push that was lost may have been the first one of its subscription, so the server is asked which there are. If it
-    /// cannot be asked, it is asked over the next connection.
+    /// The lost push may have been the first one of its subscription, so the server is asked for its subscriptions. If that fails, it is
+    /// asked over the next connection.
     private func lookForSubscriptions(ofAccount number: Int) {
         guard let context else { return }
         let atWork = context.enginesAtWork

@@ -5,7 +5,7 @@ internal import TidemarkFields
 internal import TidemarkWire
 
 extension NotificationPayload {
-    /// What a push of a server says. Nil for a database or a kind that this version does not know.
+    /// The contents of a server's push. Nil for a database or a kind that this version does not know.
     init?(_ push: WirePush) {
         guard let scope = CKDatabase.Scope(push.database) else { return nil }
         switch push.kind {

@@ -4,8 +4,8 @@ internal import Foundation
 
 /// The notifications that wait for an app's handler, in the order in which they are delivered. It is bounded.
 ///
-/// Of a zone or database subscription one is left, because each says the same: fetch. Each of a query tells of another
-/// record, so they stay apart. If too many wait, those of the subscription become one that names no record.
+/// For a zone or database subscription only one stays, because each says the same: fetch. Notifications of a query name
+/// different records, so they stay apart. If too many wait, those of the subscription become one that names no record.
 struct WaitingNotifications {
     /// The most notifications of one query that wait, and of all queries of a container.
     private static let ofQueryMax = 64
@@ -43,7 +43,7 @@ extension NotificationPayload {
     /// Whether an earlier notification says nothing that this one does not say.
     fileprivate func replaces(_ earlier: NotificationPayload) -> Bool {
         guard isOfSameSubscription(earlier) else { return false }
-        // What the user is to see or hear waits for no silent one.
+        // A silent notification does not replace one that the user sees or hears.
         guard alert.isVisible || !earlier.alert.isVisible else { return false }
         guard type == .query, earlier.type == .query else { return true }
         if let collapseID, collapseID == earlier.collapseID { return true }

@@ -18,7 +18,7 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     /// The zone's name and owner.
     public let zoneID: CKRecordZone.ID
 
-    /// What can be done with the zone. Empty until a server has said it.
+    /// The operations that are possible in the zone. Empty until a server has said it.
     public let capabilities: Capabilities
 
     /// The zone-wide share, on fetched zones that have one.
@@ -121,7 +121,7 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 }
 
 extension CKRecordZone {
-    /// What can be done with a zone.
+    /// The operations that are possible in a zone.
     public struct Capabilities: OptionSet, Sendable {
         /// The bits.
         public let rawValue: UInt
