@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FailureReason {
-    /// One sentence or two for a developer: what is wrong, and what to do about it.
+    /// One or two sentences for a developer: what is wrong, and what to do about it.
     ///
-    /// The text is fixed: it holds nobody's data (I-5), and it can be counted and searched. Where CloudKit's own words
+    /// The text is fixed: it holds no user data (I-5), and it can be counted and searched. Where CloudKit's own words
     /// are known, they come first, because people search for them.
     package var text: String {
         switch self {
@@ -56,7 +56,7 @@ extension FailureReason {
         }
     }
 
-    /// Replaces the text of ``publicShareFull`` for whoever changes a record of another account.
+    /// Replaces the text of ``publicShareFull`` for a user who changes a record of another account.
     static let publicShareOfCreatorText =
         "The record counts for the account that created it, whose share of the public database is full. Save what takes no more "
         + "room, or have the operator raise the share: tidemark admin containers set-quota --public-share-megabytes."

@@ -176,8 +176,8 @@ package enum FailureReason: Int16, Error, CaseIterable {
 
     /// the zone lacks the capability to be shared.
     case zoneNotShareable = 90
-    /// a record that has the type or the name of a CKShare and is none. Or a CKShare with a parent, a child or a
-    /// reference with the action deleteSelf.
+    /// a record with the type or the name of a CKShare that is not a CKShare. Or a CKShare with a parent, a
+    /// child or a reference with the action deleteSelf.
     case shareInvalid = 91
     /// the share of a hierarchy that would be made while an older server is connected to the database.
     case hierarchiesUnavailable = 92
@@ -191,7 +191,7 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case tooManyParticipants = 96
     /// neither the owner nor an administrator of the share.
     case notShareAdministrator = 97
-    /// there is no such share, or it is not for this user. It is one answer, so that nobody learns which.
+    /// there is no such share, or it is not for this user. The answer is the same, so that nobody learns which.
     case shareUnknown = 98
     /// owners do not accept their own shares.
     case shareIsOwn = 99
@@ -201,7 +201,7 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case tooManySharedZoneKeys = 101
     /// the account that owns the zone has as many shares, participants and keys of zones as one may have.
     case tooMuchShared = 102
-    /// whoever asks for access takes part, is invited or may join.
+    /// the user who asks for access already takes part, is invited or may join.
     case alreadyInvited = 110
     /// ``Limits/blockedMax``.
     case tooManyBlocked = 111
@@ -209,7 +209,7 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case alreadyShared = 112
     /// a hierarchy of a zone that is shared as a whole.
     case zoneIsShared = 113
-    /// the whole of a zone of which hierarchies are shared.
+    /// the whole of a zone whose hierarchies are shared.
     case zoneHasHierarchies = 114
     /// ``Limits/shareSubtreeMax``.
     case hierarchyTooLarge = 115

@@ -29,7 +29,7 @@ package struct DatabaseID: Hashable, Comparable, Sendable {
 
 /// One incarnation of a zone. A zone that is deleted and created again is another incarnation.
 ///
-/// Unique in the store and growing with time, so that tokens and tags can name the incarnation by it.
+/// Unique in the store and growing with time, so that tokens and tags can name the incarnation.
 package struct ZoneID: Hashable, Comparable, Sendable {
     package let rawValue: Int64
     package init(_ rawValue: Int64) { self.rawValue = rawValue }
@@ -98,7 +98,7 @@ package struct DeviceID: Hashable, Comparable, Sendable {
     package static let nobody = DeviceID(high: 0, low: 0)
 
     /// The bits mixed with the user's ID: another user with the same bits has another value. To choose bits that give
-    /// somebody else's value, one must know that one's bits, which nobody is told.
+    /// another user's value, one must know that user's bits, which are secret.
     package func marked(with user: UserID) -> DeviceID {
         DeviceID(high: high ^ (UInt64(bitPattern: user.rawValue) &* 0x9E37_79B9_7F4A_7C15), low: low)
     }

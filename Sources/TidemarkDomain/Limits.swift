@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a server accepts, in one place. Clients are told those of `ServerLimits` (`Accounts.proto`) when they connect.
+/// The limits of a server, in one place. Clients get those of `ServerLimits` (`Accounts.proto`) when they connect.
 package struct Limits: Sendable, Equatable {
     /// Saves and deletes of one modify request, and IDs of one fetch. More: `limitExceeded` for the request.
     package var itemsMax = 400
@@ -40,7 +40,7 @@ package struct Limits: Sendable, Equatable {
     /// Zones of one account's private databases in all containers together; keeps cheap what a save counts for the
     /// account's quota. Not more than ``ZonesSnapshot/accountZonesCounted``. More: `limitExceeded`.
     package var accountZonesMax = ZonesSnapshot.accountZonesCounted
-    /// Zones of one database that have ended, and of whose end devices may have to hear. Whoever reads the
+    /// Zones of one database that have ended, and whose end devices may still have to learn. Each read of the
     /// database's feed or mark reads their rows too. Beyond half of it, the server forgets those that ended first, and
     /// keeps a quarter. More: a new zone is `zoneBusy`, until the server has forgotten some.
     package var endedZonesMax = 20_000
@@ -62,12 +62,12 @@ package struct Limits: Sendable, Equatable {
     /// Bytes of outcomes that one zone or database remembers for one life of a device. Beyond it the oldest are
     /// forgotten, and a repeat of those gets `requestForgotten`.
     package var requestMemoryBytesMax = 262_144
-    /// Bytes by which what is remembered of one account's requests may grow in one memory epoch, as far as one server has
-    /// written it. More: `tooManyRequests`, until the next epoch. It leaves room for hundreds of thousands of
-    /// new processes and zones; a device that goes on in a zone replaces what it was answered before.
+    /// The bytes by which the memory of one account's requests may grow in one memory epoch, as far as one server has written it.
+    /// More: `tooManyRequests`, until the next epoch. It leaves room for hundreds of thousands of new processes and zones. A device that
+    /// continues in a zone replaces its earlier outcomes.
     package var requestMemoryBytesPerAccountMax = 268_435_456
-    /// The same of the account's requests to zones of others, whose databases keep what is remembered. Edits that are refused
-    /// are remembered as well.
+    /// The same for the account's requests to zones of others, whose databases keep the memory. Edits that are refused are remembered as
+    /// well.
     package var requestMemoryBytesPerParticipantMax = 16_777_216
     /// Unanswered requests of one device; more are answered with `requestRateLimited`.
     package var requestsInFlightMax = 256
@@ -78,10 +78,10 @@ package struct Limits: Sendable, Equatable {
     package var requestBurst = 0
     /// Bytes of a client's own change token. More: `requestInvalid`.
     package var clientTokenBytesMax = 4_096
-    /// Clients' own change tokens that a database keeps, of all devices and zones together. It has room for ten
-    /// devices in each of a thousand zones. More: those that came last stay.
+    /// Clients' own change tokens that a database keeps, for all devices and zones together. It has room for
+    /// ten devices in each of a thousand zones. More: the newest stay.
     package var clientTokensMax = 10_000
-    /// The same of one user in the database of somebody who shares zones with them. They never take the place of others'.
+    /// The same for one user in the database of somebody who shares zones with them. They never take the place of others'.
     package var participantTokensMax = 100
     /// References with the action deleteSelf to one record, unless the container sets its own limit. More:
     /// `limitExceeded` for the record that would be one too many.
@@ -89,7 +89,7 @@ package struct Limits: Sendable, Equatable {
     /// References with the action deleteSelf in one record, each target once. More: `limitExceeded` for the record.
     package var targetsMax = 250
     /// References that the deletions of one request follow, and children that they may have beside the named
-    /// records, so that a transaction stays bounded. More: `limitExceeded`.
+    /// records. The limit bounds the transaction. More: `limitExceeded`.
     package var cascadeReferencesMax = 50_000
 
     /// Bytes of a subscription's notification info; a push that carries it stays small. More:
@@ -102,7 +102,7 @@ package struct Limits: Sendable, Equatable {
     /// Record types and fields of one container's schema together. Servers keep the schema in memory. A save that would
     /// add more: `limitExceeded`.
     package var schemaEntriesMax = 20_000
-    /// Of those, what one user adds by saves, as long as a server runs. More: `limitExceeded`.
+    /// The part of those that one user may add by saves while a server runs. More: `limitExceeded`.
     package var schemaEntriesPerUserMax = 5_000
     /// The same for an account, which is a user of many containers: servers keep all their schemas in memory.
     package var schemaEntriesPerAccountMax = 20_000
@@ -147,10 +147,10 @@ package struct Limits: Sendable, Equatable {
     /// Shares of one zone that have ended and whose rows are kept, with their participants. More: the next share makes
     /// those that ended first be forgotten.
     package var endedSharesMax = 20
-    /// Shares, their participants, links of roots, and keys of zones beside the first one: how many one account may have in all
-    /// its zones and containers together. Ended ones that are kept count too, and so do the links of all roots that
-    /// were ever shared in a zone, which keep them as long as it lives. They are in no quota, and each takes some 300
-    /// bytes. More: `tooMuchShared`, also for who wants to join.
+    /// The number of rows that one account may have in all its zones and containers together. They are shares, their participants,
+    /// links of roots, and keys of zones beside the first one. Ended ones that are kept count too. So do the links of all roots that were
+    /// ever shared in a zone, which the zone keeps as long as it lives. They are in no quota, and each takes some 300 bytes. More:
+    /// `tooMuchShared`, also for a user who wants to join.
     package var sharingRowsMax = 100_000
     /// Whether shares of hierarchies can be made now. No setting: a server that sees an older one turns it off for its
     /// decisions. Not so: `hierarchiesUnavailable`. Those that are there are served all the same.
@@ -166,12 +166,11 @@ package struct Limits: Sendable, Equatable {
     /// Links to one zone that no share has taken over, of the last ten minutes, of all its roots together. Each save that
     /// would make a share makes one, until the zone, or the root, has its link. More: `tooManyRequests`.
     package var untakenLinksMax = 100
-    /// Zones of others in the list of one user's shared database. Whoever reads its feed or mark reads their
-    /// rows too. More: `tooManySharedZones` for who wants to accept another share.
+    /// Zones of others in the list of one user's shared database. Each read of its feed or mark reads their
+    /// rows too. More: `tooManySharedZones` for a user who wants to accept another share.
     package var sharedZonesMax = 1_000
-    /// CKShare records of one page of a query, or of a zone's feed. Each comes with up to ``participantsMax`` participants, so a
-    /// page of them has three megabytes at most beside its fields. In a feed each counts among the page's bytes, as an equal
-    /// part of them.
+    /// CKShare records of one page of a query, or of a zone's feed. Each comes with up to ``participantsMax`` participants, so a page of
+    /// them has at most three megabytes beside its fields. In a feed each counts among the page's bytes, as an equal part of them.
     package var pageSharesMax = 40
     /// Shares that are read in one statement, and made ready for an answer in one turn of an event loop. With all
     /// their participants that takes a millisecond or two.
@@ -179,15 +178,15 @@ package struct Limits: Sendable, Equatable {
     /// Addresses that one account looks up in a minute. More: `requestRateLimited` with a time; in one request
     /// `limitExceeded`.
     package var addressLookupsMax = 60
-    /// Requests for access to one share that wait for an answer. More: they are dropped, and whoever asks is not told.
+    /// Requests for access to one share that wait for an answer. More: they are dropped, and the user who asks does not learn it.
     package var accessRequestsMax = 100
     /// Users whom one share has blocked. More: `limitExceeded`.
     package var blockedMax = 400
     /// Links to which one account asks for access in a minute. More: `requestRateLimited` with a time; in one request
     /// `limitExceeded`.
     package var requestedLinksMax = 20
-    /// The answer to a request for access comes at a multiple of this time after the request, so that nobody learns from the
-    /// time whether there was something to write.
+    /// The answer to a request for access comes at a multiple of this time after the request. So the time does not tell whether something
+    /// was written.
     package var accessRequestStep = Duration.milliseconds(200)
     /// Bytes of the address of an invited person. An e-mail address has at most 254. More: `invalidArguments`.
     package var addressBytesMax = 320

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which strings can name a zone.
+/// The strings that can name a zone.
 package enum ZoneName {
     /// The zone that every public and private database has from the beginning. It has no capabilities
     /// no feed, no atomic batches, no shares.
@@ -12,7 +12,7 @@ package enum ZoneName {
     }
 }
 
-/// Which strings can name an app's record.
+/// The strings that can name an app's record.
 package enum RecordName {
     /// Printable ASCII that does not begin with `_`. No other string is ever stored, so a lookup of another one can be
     /// skipped.
@@ -34,7 +34,7 @@ package enum RecordName {
     }
 }
 
-/// Which strings can be the type of an app's record.
+/// The strings that can be the type of an app's record.
 package enum RecordType {
     /// The type of user records. The server makes one record for each user.
     package static let users = "Users"

@@ -7,8 +7,8 @@ package enum NearestName {
     private static let candidatesMax = 1_000
 
     /// - Returns: the name that takes the fewest changes: a byte inserted, deleted or replaced, or two bytes swapped.
-    ///   Case is ignored. Of several equally near names, the first in alphabetical order. Nil if the nearest differs in
-    ///   more than a quarter of its bytes, or if the name is very long.
+    ///   Case is ignored. If several names are equally near, the first in alphabetical order. Nil if the nearest
+    ///   differs in more than a quarter of its bytes, or if the name is very long.
     package static func of(_ name: String, among names: some Sequence<String>) -> String? {
         let wanted = Array(name.lowercased().utf8)
         guard wanted.count <= bytesMax else { return nil }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who a connection is, once its credential has been checked against a container.
+/// The account of a connection, once its credential has been checked against a container.
 package struct Identity: Sendable, Equatable {
     package let account: AccountID
     package let credential: CredentialID
@@ -14,9 +14,9 @@ package struct Identity: Sendable, Equatable {
     package let sharedDatabase: DatabaseID
     /// Whether the container gave its default zones a feed, beyond CloudKit, when the identity was read.
     package let feedsEverywhere: Bool
-    /// What an operator chose for the account in this container, when it was last read.
+    /// An operator's choices for the account in this container, when they were last read.
     package var limits: AccountLimits
-    /// The quota of the private database and what was used of it when the identity was read; nil: there is none.
+    /// The quota of the private database and its use when the identity was read; nil: there is no quota.
     package let quota: QuotaStanding?
 
     package init(
@@ -52,7 +52,7 @@ package struct CredentialID: Hashable, Sendable {
     package init(_ rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// A device as one of its account's.
+/// One device of an account.
 package struct AccountDevice: Hashable, Sendable {
     package let account: AccountID
     package let device: DeviceID

@@ -7,7 +7,7 @@ package struct PersonName: Hashable, Sendable {
     /// Empty if there is none.
     package let family: String
 
-    /// Nil if both parts are empty: that is no name.
+    /// Nil if both parts are empty, because that is not a name.
     package init?(given: String, family: String) {
         guard !given.isEmpty || !family.isEmpty else { return nil }
         self.given = given

@@ -28,14 +28,14 @@ package struct RequestRate: Sendable, Hashable {
         (ratePerSecond, rateBurst) = (Int32(perSecond), Int32(burst))
     }
 
-    /// The one that allows less in a long time. Of two that allow the same, the one with the smaller burst.
+    /// The one that allows less in a long time. If both allow the same, the one with the smaller burst.
     package static func tighter(_ one: RequestRate?, _ other: RequestRate?) -> RequestRate? {
         guard let one, let other else { return one ?? other }
         return (one.perSecond, one.burst) <= (other.perSecond, other.burst) ? one : other
     }
 }
 
-/// What an operator chose for the requests of an account, or of each account in a container.
+/// An operator's choice for the requests of an account, or of each account in a container.
 package enum RateChoice: Sendable, Hashable {
     /// Nothing: what the server allows.
     case standard
@@ -52,14 +52,14 @@ package enum RateChoice: Sendable, Hashable {
     }
 }
 
-/// What an operator chose for one account in one container.
+/// An operator's choices for one account in one container.
 package struct AccountLimits: Sendable, Equatable {
-    /// Of all requests of the account, in whichever containers.
+    /// For all requests of the account, in all containers.
     package var requests: RateChoice
-    /// Of the requests of the account in this container. It takes the place of the server's default, and a choice in
+    /// For the requests of the account in this container. It takes the place of the server's default, and a choice in
     /// ``requests`` holds as well.
     package var requestsInContainer: RateChoice
-    /// Of the requests of each account for which nothing was chosen. It takes the place of the server's default.
+    /// For the requests of each account without its own choice. It takes the place of the server's default.
     package var requestsOfEach: RateChoice
     /// Connections of the account to each server, in whichever containers. Nil: nothing was chosen.
     package var connections: Int32?
@@ -87,8 +87,8 @@ package struct AccountLimits: Sendable, Equatable {
         (connections ?? connectionsOfEach).map { Int($0) } ?? standard
     }
 
-    /// What bounds all requests of the account, in whichever containers. A choice for the container takes the place of the
-    /// default there, so nil is any number.
+    /// The bound of all requests of the account, in all containers. A choice for the container takes the place of the default there, so nil
+    /// is any number.
     ///
     /// - Parameter standard: the server's default.
     package func rate(standard: RequestRate?) -> RequestRate? {
@@ -96,12 +96,12 @@ package struct AccountLimits: Sendable, Equatable {
         return requests.rate(standard: requestsOfEach.rate(standard: standard))
     }
 
-    /// What bounds the account's requests in this container, beside ``rate(standard:)``.
+    /// The bound of the account's requests in this container, beside ``rate(standard:)``.
     package var rateInContainer: RequestRate? { requestsInContainer.rate(standard: nil) }
 }
 
 extension Limits {
-    /// What an account may send without an operator's choice for it. Nil: any number.
+    /// The rate of an account for which an operator chose nothing. Nil: any number.
     package var requestRate: RequestRate? {
         RequestRate(perSecond: requestsPerSecond, burst: requestBurst == 0 ? nil : requestBurst)
     }

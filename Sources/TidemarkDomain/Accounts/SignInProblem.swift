@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a credential opens no session. Only whoever shows the credential is told.
+/// The reason why a credential opens no session. Only the client that shows the credential gets it.
 package enum SignInProblem: Sendable, Equatable, CaseIterable {
-    /// Nobody has it, or it belongs to an account that is gone.
+    /// No account has it, or its account is gone.
     case credentialUnknown
     case credentialExpired
     case credentialRevoked

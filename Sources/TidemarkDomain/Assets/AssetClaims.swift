@@ -3,14 +3,14 @@
 package import TidemarkFields
 
 /// Why users may name an asset in records of a public database. They have sent it themselves, or may read a
-/// record that names it. Whoever merely knows the hash may not, and is not told that the asset is there.
+/// record that names it. A user who knows only the hash may not, and does not learn that the asset is there.
 package struct AssetClaims: Sendable, Equatable {
     /// A living record that names the asset.
     package struct Holder: Sendable, Hashable {
         package let name: String
         package let type: String
         package let createdBy: UserID
-        /// The record's zone. Whoever takes part in a share may read nothing outside its zone.
+        /// The record's zone. A user who takes part in a share may read nothing outside its zone.
         package let zone: ZoneID
 
         package init(name: String, type: String, createdBy: UserID, zone: ZoneID) {

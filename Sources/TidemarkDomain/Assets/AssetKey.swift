@@ -20,7 +20,7 @@ package struct AssetKey: Hashable, Comparable, Sendable {
     }
 }
 
-/// What a change of one record did to the assets that it names.
+/// The effect of one record's change on the assets that it names.
 package struct AssetUse: Sendable, Equatable {
     package let recordName: String
     /// When the change was made. The grace time of an asset that is no longer named begins here.

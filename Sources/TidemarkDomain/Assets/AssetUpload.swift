@@ -26,8 +26,8 @@ package struct AssetUpload: Sendable {
     /// 16 bytes that the device computed over everything it sends, for those who will download it. The
     /// server does not check them: a reader who finds them wrong still has the hash.
     package let checksum: [UInt8]?
-    /// Whether the upload is complete if its asset is there already. In a public database only for users who may name
-    /// that asset; the others must send it.
+    /// Whether the upload is complete if its asset is there already. In a public database this applies only to users
+    /// who may name that asset; others must send it.
     package private(set) var countsExisting: Bool
     /// The account that uploads, which has a share of the open uploads, and for which it counts while it is
     /// unfinished. Nil: everybody without a credential together.
@@ -64,7 +64,7 @@ package struct AssetUpload: Sendable {
         return offset >= 0 && (asset == nil && !isNamedByContent ? offset < rest : offset <= rest)
     }
 
-    /// The same upload, of a user who may name the asset if it is there.
+    /// The same upload, for a user who may name the asset if it is there.
     package var ofClaimant: AssetUpload {
         var upload = self
         upload.countsExisting = true

@@ -13,7 +13,8 @@ package struct ChangeRanges: Sendable, Equatable {
         }
     }
 
-    /// The most parts. Of more the lowest is forgotten (I-7): whoever misses changes takes them for lost.
+    /// The most parts. If there are more, the lowest is forgotten (I-7). A reader that misses changes takes them for
+    /// lost.
     package static let partsMax = 256
 
     /// Ascending, with changes between them that are not in here.

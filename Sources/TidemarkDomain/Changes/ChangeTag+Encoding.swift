@@ -60,8 +60,8 @@ package struct ChangeTagEncoder: Sendable {
     }
 }
 
-/// Four bytes at the end of tags and tokens that show whether they were cut or garbled. There is no secret in it: a
-/// forged token reaches only what its sender may read anyway.
+/// Four bytes at the end of tags and tokens that show whether they were cut or garbled. They hold no secret: a forged
+/// token reaches only data that its sender may read anyway.
 enum TokenChecksum {
     static let byteCount = 4
 

@@ -31,8 +31,8 @@ package enum ChangeToken: Sendable, Equatable {
 
     // MARK: Bytes
 
-    // NB: clients read versions and kinds, too (`FeedPlace` in TidemarkKit). And they keep tokens for years: what was
-    // given out once must be read for ever, or each device fetches everything anew.
+    // NB: clients read versions and kinds, too (`FeedPlace` in TidemarkKit). They keep tokens for years. A token that
+    // was given out once must always be readable, or each device fetches everything again.
     private static let version: UInt64 = 1
     private static let zoneKind: UInt64 = 1
     private static let databaseKind: UInt64 = 2

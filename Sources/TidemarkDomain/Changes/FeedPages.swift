@@ -23,8 +23,8 @@ package struct ZonePageQuery: Sendable {
     package let feedsEverywhere: Bool
     /// How many tombstones that are left out one read passes over.
     package let tombstonesPassedMax: Int
-    /// The shares of hierarchies through which the reader sees the zone, sorted; nil: the reader sees all of it. It is a guess,
-    /// and what is read with the page decides.
+    /// The shares of hierarchies through which the reader sees the zone, sorted; nil: the reader sees all of it. It is a guess, and the
+    /// data that is read with the page decides.
     package var hierarchies: [ShareNumber]?
 
     /// The place in one zone's feed from which a device asks for changes.
@@ -61,15 +61,15 @@ package struct ZonePageQuery: Sendable {
         self.tombstonesPassedMax = tombstonesPassedMax
     }
 
-    /// deletions up to this number are left out, but for those of records that the device created. 0 if none are.
+    /// deletions up to this number are left out, except those of records that the device created. 0 if none are.
     package var leftOutThrough: ChangeNumber { after?.begunAt ?? (tellsEnds ? 0 : .max) }
 
     /// How many records and tombstones one read looks at. It suffices for a full page, and for the record that
     /// tells whether there are more, unless more than ``tombstonesPassedMax`` are left out.
     package var lookedAtMax: Int { recordsMax + 1 + tombstonesPassedMax }
 
-    /// As what a CKShare record counts among the bytes of a page, beside its fields: an equal part of them. How many people it
-    /// has is read later, for those shares alone that are in the page. Only hierarchies bring more than one share.
+    /// The bytes of a page that a CKShare record counts beside its fields: an equal part of the page. The number of its people is read
+    /// later, only for the shares in the page. Only hierarchies bring more than one share.
     package func shareBytes(in zone: ZoneState) -> Int {
         zone.hasHierarchies ? min(bytesMax, Self.countedBytesMax) / max(1, sharesMax) : 0
     }
@@ -81,7 +81,7 @@ package struct ZonePageQuery: Sendable {
     /// gets it before their access was read (I-5).
     package var isAhead = false
 
-    /// What of the zone's shares is read with the page.
+    /// The part of the zone's shares that is read with the page.
     package var sharing: SharingRead { isAhead ? .nothing : SharingRead(for: reader) }
 
     /// Whether the zone is in the shared database of the caller. No zone there is a default zone.
@@ -100,7 +100,7 @@ package struct ZonePageQuery: Sendable {
     }
 }
 
-/// What one statement read, so all of it is one snapshot: the zone's state and the records past the position.
+/// The data that one statement read, so all of it is one snapshot: the zone's state and the records past the position.
 package struct ZonePageRead: Sendable {
     /// The living incarnation; nil if there is none.
     package var zone: ZoneState?
@@ -112,8 +112,8 @@ package struct ZonePageRead: Sendable {
     package var events: [HierarchyEvent] = []
     /// Whether there are records past the last one in ``records``.
     package var hasMore: Bool
-    /// Where the read ended because it had looked at too much: up to this number, ``records`` has all that the
-    /// query does not pass over. Nil if it ended for another reason.
+    /// The number at which the read ended because it had looked at too many rows. Up to it, ``records`` has all
+    /// that the query does not pass over. Nil if it ended for another reason.
     package var passedTo: ChangeNumber?
     /// The last client change token that the asking device sent; empty if there is none.
     package var clientToken: [UInt8] = []
@@ -150,7 +150,7 @@ package struct DatabaseFeedEntry: Sendable, Equatable {
     }
 }
 
-/// What one statement read of a viewer's database feed, so all of it is one snapshot.
+/// The data that one statement read of a viewer's database feed, so all of it is one snapshot.
 package struct DatabaseFeedRead: Sendable, Equatable {
     /// The newest number that the feed has assigned.
     package var head: ChangeNumber
@@ -159,10 +159,9 @@ package struct DatabaseFeedRead: Sendable, Equatable {
     /// Some zones with changes that the feed has not numbered yet: at most one more than ``FeedPosition/aheadMax``.
     /// None if there are more entries: they belong on the last page.
     package var unnumbered: [DatabaseFeedEntry]
-    /// Whether a shared database's feed does not have one of these yet as a living zone, or has it only from before an end
-    /// that it has not told. Such a zone is told only with a number.
-    /// The end of a viewer's access leaves nothing that shows what was told before. So the feed has the end of each zone
-    /// that it has, and of no other.
+    /// Whether one of these zones is not in a shared database's feed as a living zone, or is there only from before an end that the feed
+    /// has not told. Such a zone is listed only with a number. When a viewer's access ends, no row shows what was listed before. So
+    /// the feed has the end of each zone that is in it, and of no other zone.
     package var mustNumber = false
     /// Whether the container gives the default zones a feed too, beyond CloudKit.
     package var feedsEverywhere: Bool

@@ -39,9 +39,8 @@ package struct FeedPosition: Sendable, Equatable {
 }
 
 extension DatabaseFeedRead {
-    /// Whether zones must get numbers before a page can be made. That is so if too many have none, or if one of them
-    /// has ended, because ends are kept by number. It is so too if they do not fit on the page, or if one is new
-    /// in a shared database (``mustNumber``).
+    /// Whether zones must get numbers before a page can be made. That is so if too many have none, if one of them has ended (ends are kept
+    /// by number, R-221), if they do not fit on the page, or if one is new in a shared database (``mustNumber``).
     package func needsNumbers(entriesMax: Int) -> Bool {
         !hasMore && !isTellable(entriesMax: entriesMax)
     }

@@ -60,8 +60,7 @@ extension ShareAccess {
 }
 
 extension ZonePageQuery {
-    /// The query that must be asked instead, once it is known through which shares the reader sees the zone; nil: the read is
-    /// of those that the reader has.
+    /// The query to use instead, once the read shows through which shares the reader sees the zone; nil: the query was right.
     package func corrected(by read: ZonePageRead) -> ZonePageQuery? {
         guard !isAhead, let access = reader?.sharing(read.sharing)?.share, read.zone != nil || read.sharing != nil
         else {
@@ -76,7 +75,7 @@ extension ZonePageQuery {
 }
 
 extension ZonePage {
-    /// Cuts what was read of hierarchies to a page.
+    /// Cuts the events that were read of hierarchies to a page.
     ///
     /// - Parameter access: of the reader, as it was read with the page.
     static func make(
@@ -96,7 +95,7 @@ extension ZonePage {
         let events = read.events.filter { event in
             guard event.row.hasLeft else { return true }
             if event.isElsewhere { return false }
-            // A first fetch may ask for all ends. Of those the reader hears what they could have seen.
+            // A first fetch may ask for all ends. It gets those of records that the reader could have seen.
             guard let accepted = access.acceptedNumber(in: event.row.share) else { return false }
             return event.row.number > max(query.leftOutThrough, accepted)
         }

@@ -13,7 +13,7 @@ package struct ZoneListing: Sendable, Equatable {
     }
 }
 
-/// What a store knows of all records of a zone, without their fields, in one snapshot.
+/// A store's data of all records of a zone, without their fields, in one snapshot.
 package struct ZoneInventory: Sendable, Equatable {
     /// A living record.
     package struct Version: Sendable, Equatable {

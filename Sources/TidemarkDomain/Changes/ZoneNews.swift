@@ -2,12 +2,12 @@
 
 internal import TidemarkFields
 
-/// What one commit changed in a zone: every change between two of the zone's numbers, as a fetch would show it.
+/// The changes of one commit in a zone: every change between two of the zone's numbers, as a fetch would show it.
 ///
 /// A commit that proves a zone to be at one number, and leaves it at another, made all changes in between. For a device
 /// that has read up to the first number these changes are the whole next page. The store need not be read again.
 package struct ZoneNews: Sendable {
-    /// The most records. A commit with more is no news: devices read it from the store.
+    /// The most records. A commit with more is not news: devices read it from the store.
     package static let recordsMax = 20
     /// The most bytes of stored fields.
     package static let bytesMax = 8_192

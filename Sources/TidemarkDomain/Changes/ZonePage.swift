@@ -21,14 +21,14 @@ package struct ZonePage: Sendable, Equatable {
         ZonePage(entries: entries, zone: zone, token: token, moreComing: moreComing, clientToken: clientToken)
     }
 
-    /// Cuts what was read to a page, or says why there is none.
+    /// Cuts the read records to a page, or returns the reason why there is none.
     ///
     /// The first of these failures wins: `feedUnavailable`; the zone is missing;
     /// `tokenExpired`. A token expires if it is of an earlier incarnation, ahead of the zone, or older than the
     /// tombstones that are kept.
     ///
-    /// In the shared database the first is `zoneNotFound`, for a reader who takes no part in a share of the zone as it was
-    /// read (I-5). A page that is read ahead is the owner's.
+    /// In the shared database the first reason is `zoneNotFound`, for a reader who takes no part in a share of the zone as it was read
+    /// (I-5). A page that is read ahead is the owner's.
     package static func make(
         of read: ZonePageRead, for query: ZonePageQuery, store: StoreIncarnation
     ) -> Result<ZonePage, FailureReason> {
@@ -41,7 +41,7 @@ package struct ZonePage: Sendable, Equatable {
         }
         // The zone was shared as a whole since it was looked at: it is asked for again.
         guard query.hierarchies == nil else { return .failure(.zoneBusy) }
-        // Who reads everything is given the owner's page, and no record is looked at once more.
+        // A reader who may read everything gets the owner's page, and no record is checked again.
         let filter = reader.share?.readsEverything == true ? nil : reader
         return make(of: read, for: query.read(by: filter), viewer: viewer, store: store)
     }
@@ -55,7 +55,7 @@ package struct ZonePage: Sendable, Equatable {
         guard let zone = read.zone else { return .failure(.missingZone(read.lastRemoval)) }
         if let position = query.after {
             let numbers = zone.oldestTokenNumber...max(zone.oldestTokenNumber, zone.changeNumber)
-            // A first fetch needs no tombstones from before it began, so it goes on where they are forgotten.
+            // A first fetch needs no tombstones from before it began, so it continues even where they are forgotten.
             let told = max(position.number, position.begunAt)
             guard position.zone == zone.id, position.view == nil, numbers.contains(told) else {
                 return .failure(.tokenExpired)
@@ -106,9 +106,9 @@ extension ZonePageQuery {
         }
     }
 
-    /// a first fetch gets only these deletions: of records that the same device created, and those made since it
-    /// began. A device that has been here before gets all of them. I-5: a caller hears nothing of a record that it may
-    /// not read, not even that it is gone.
+    /// a first fetch gets only the deletions of records that the same device created, and those made since it
+    /// began. A device that has been here before gets all of them. I-5: a caller gets nothing about a record that it
+    /// may not read, not even its deletion.
     func wants(_ record: RecordState) -> Bool {
         if let reader, !reader.mayRead(record) {
             return false
@@ -118,7 +118,7 @@ extension ZonePageQuery {
         return !passesOver(record)
     }
 
-    /// The page has what is past this number.
+    /// The page has the changes after this number.
     fileprivate var start: ChangeNumber { after?.number ?? 0 }
 
     /// The position at which the page ends.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which of a container's three databases (R-004; raw values are CloudKit's).
+/// One of a container's three databases (R-004; raw values are CloudKit's).
 package enum DatabaseScope: Int16, Sendable {
     case `public` = 1
     case `private` = 2

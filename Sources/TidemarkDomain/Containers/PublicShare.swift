@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an operator chose for the share of a public database that what one account created there may take.
+/// An operator's choice for each account's share of a public database.
 package enum PublicShare: Hashable, Sendable {
     /// Nothing: a tenth of the public database's quota, if it has one.
     case standard
@@ -12,7 +12,7 @@ package enum PublicShare: Hashable, Sendable {
     /// share: then an account is not bounded either.
     package static let standardPart: Int64 = 10
 
-    /// What each account may take; nil: there is no bound.
+    /// The most bytes of each account; nil: there is no bound.
     ///
     /// - Parameter quota: of the public database.
     package func bytesMax(of quota: Int64?) -> Int64? {
@@ -45,11 +45,12 @@ package enum PublicShare: Hashable, Sendable {
     }
 }
 
-/// What accounts have created in a public database, as a transaction has read it.
+/// The bytes that accounts have created in a public database, as a transaction has read them.
 package struct PublicUse: Hashable, Sendable {
-    /// What may be of one account; nil: there is no bound, and nothing was read.
+    /// The most bytes of one account; nil: there is no bound, and nothing was read.
     package let bytesMax: Int64?
-    /// Of who sends the requests, and of the creators of the records that they name. Who has nothing has no entry.
+    /// The bytes of the users who send the requests, and of the creators of the records that they name. A user without
+    /// records has no entry.
     package var byteCounts: [UserID: Int64]
 
     package init(bytesMax: Int64?, byteCounts: [UserID: Int64] = [:]) {
@@ -77,7 +78,7 @@ struct CreatorUses: Sendable {
     /// Without those that stay as they were.
     var changed: [UserID: Int64] { growth.filter { $0.value != 0 } }
 
-    /// How full the share of a user is; nil: there is no bound.
+    /// The use of a user's share; nil: there is no bound.
     func share(of user: UserID) -> StorageUse? {
         use.bytesMax.map {
             StorageUse(byteCount: use.byteCounts[user, default: 0] + growth[user, default: 0], bytesMax: $0)

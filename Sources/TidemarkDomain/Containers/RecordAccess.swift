@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who asks for records, in which database, and with which rights.
+/// The user who asks for records, the database, and the rights.
 package struct RecordAccess: Hashable, Sendable {
     package let scope: DatabaseScope
     /// Nil: nobody is signed in. Such a caller can at most read the public database.
@@ -38,22 +38,22 @@ package struct RecordAccess: Hashable, Sendable {
     /// Nil for an owner, who reads everything: feeds then leave nothing out.
     package var unlessOwner: RecordAccess? { scope == .private ? nil : self }
 
-    /// The user who reads others' records here. Change tokens and cursors name this user, and are good for nobody else
+    /// The user who reads others' records here. Change tokens and cursors name this user, and are valid for nobody else
     /// . Nil where they name nobody: in a private database, which its owner reads, and in the public one, which
-    /// all read.
+    /// everybody reads.
     package var viewer: UserID? { scope == .shared ? user : nil }
 
     /// The bits that identify one of the caller's devices, or a device's life, in this database.
     ///
     /// Two accounts may use the same bits. A private database has its owner's devices alone, and keeps their
-    /// bits as they are. Elsewhere the user is mixed in. So nobody reads, or takes the place of, what another's device
-    /// left. Whoever is not signed in leaves nothing, and is ``DeviceID/nobody``.
+    /// bits as they are. Elsewhere the user is mixed in. So no user reads or replaces data that another user's device
+    /// left. A caller without a sign-in leaves no data, and is ``DeviceID/nobody``.
     package func marking(_ device: DeviceID) -> DeviceID {
         if scope == .private { return device }
         return user.map(device.marked(with:)) ?? .nobody
     }
 
-    /// What the caller may do with one record. Each request that reads or writes records asks this function. A shared
+    /// The caller's permissions on one record. Each request that reads or writes records calls this function. A shared
     /// database's list of zones does not: SQL filters it by a copy of the rule (`SharedFeedStatements.access`).
     package func effectivePermission(on place: RecordPlace) -> Permissions {
         switch scope {
@@ -88,7 +88,7 @@ package struct RecordAccess: Hashable, Sendable {
         return builtIn.union(roles)
     }
 
-    /// Whether the caller may read the record. For one who may not, it does not exist (I-5).
+    /// Whether the caller may read the record. If not, it does not exist for the caller (I-5).
     package func mayRead(_ record: RecordState) -> Bool {
         effectivePermission(on: RecordPlace(of: record)).contains(.read)
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What permission on a record depends on, of all that is stored of it.
+/// The stored data of a record on which permissions depend.
 ///
-/// ``RecordAccess/effectivePermission(on:)`` is asked of it, so that a record that is stored, one that would be new and
-/// one of which only this was read are judged alike.
+/// ``RecordAccess/effectivePermission(on:)`` takes it. So a stored record, a record that would be new, and one with
+/// only this data are judged alike.
 package struct RecordPlace: Hashable, Sendable {
     package let type: String
     /// The user who created the record; nil if it does not exist yet.

@@ -9,7 +9,7 @@ package struct StorageQuota: Hashable, Sendable {
     package var privateBytes: Int64?
     /// The quota of the public database; nil if there is none.
     package var publicBytes: Int64?
-    /// What one account may create in the public database.
+    /// The share of one account in the public database.
     package var publicShare: PublicShare
 
     package init(privateBytes: Int64? = nil, publicBytes: Int64? = nil, publicShare: PublicShare = .standard) {
@@ -18,7 +18,7 @@ package struct StorageQuota: Hashable, Sendable {
         self.publicShare = publicShare
     }
 
-    /// What one account may have in the public database; nil: there is no bound.
+    /// The most bytes that one account may have in the public database; nil: there is no bound.
     package var publicShareBytes: Int64? { publicShare.bytesMax(of: publicBytes) }
 }
 

@@ -3,8 +3,8 @@
 internal import TidemarkBytes
 
 extension DeviceProgress {
-    // NB: kept in the store, where servers of other versions read it. A new form has another version. Who does not know it
-    // shows nothing, and writes anew what it knows itself.
+    // NB: kept in the store, where servers of other versions read it. A new form has another version. A server that does not know the form
+    // shows nothing, and writes its own data in its form.
     private static let version: UInt64 = 1
 
     /// The bytes in which the store keeps it.
@@ -37,7 +37,7 @@ extension DeviceProgress {
         return writer.bytes
     }
 
-    /// Nil if the bytes are none of this version.
+    /// Nil if the bytes are not of this version.
     package init?(decoding bytes: [UInt8]) {
         var reader = CompactReader(bytes)
         guard reader.readNumber() == Self.version else { return nil }

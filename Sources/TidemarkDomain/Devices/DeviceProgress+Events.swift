@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What happens to a device, as its server sees it.
+// The events of a device, as its server sees them.
 
 extension DeviceProgress {
     /// A request has its answer.
@@ -11,7 +11,7 @@ extension DeviceProgress {
         requests.append(request)
     }
 
-    /// The device is told to wait.
+    /// The device was told to wait.
     package mutating func throttled(_ throttling: Throttling) { throttle = throttling }
 
     // MARK: Feeds
@@ -113,7 +113,8 @@ extension DeviceProgress {
 
 extension FeedProgress {
     fileprivate mutating func move(to number: ChangeNumber) {
-        // What the device made before this place is behind it now. What it made after that is not told yet.
+        // The device has now read the changes that it made before this place. Its later changes were not sent to it so
+        // far.
         if number >= lastOwn { own = 0 }
         told = number
     }
@@ -126,7 +127,7 @@ extension DeviceProgress {
     package mutating func merge(_ other: DeviceProgress) {
         if let otherLink = other.link, link?.isOlder(than: otherLink) ?? true { link = otherLink }
         throttle = [throttle, other.throttle].compactMap(\.self).max { $0.at < $1.at }
-        // That nothing was refused is news too.
+        // An outcome without refusals is news too.
         if let otherSentAt = other.sentAt, sentAt.map({ $0 < otherSentAt }) ?? true {
             (refusal, sentAt) = (other.refusal, otherSentAt)
         }

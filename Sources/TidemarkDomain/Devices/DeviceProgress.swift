@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a server knows of one device: how far it has read, what it asked for last, and how that ended. It is for
-/// operators, and nothing else depends on it.
+/// A server's knowledge of one device: how far it has read, its last request, and the outcome. It is for operators, and
+/// nothing else depends on it.
 ///
 /// A pure value of bounded size. It holds numbers, codes and texts of the server's own, and nothing that users wrote.
 package struct DeviceProgress: Sendable, Equatable {
     /// The requests that are kept, the last ones.
     package static let requestsMax = 16
-    /// The feeds of which a place is kept: those that were used last.
+    /// The feeds whose places are kept: those that were used last.
     package static let feedsMax = 16
 
     package var link: DeviceLink?
@@ -16,7 +16,7 @@ package struct DeviceProgress: Sendable, Equatable {
     /// In the order in which they ended.
     package internal(set) var requests: [RequestSummary] = []
     package internal(set) var throttle: Throttling?
-    /// What was refused of the records that the device sent last. Nil: nothing.
+    /// The refusals among the records that the device sent last. Nil if there are none.
     package internal(set) var refusal: RecordsRefusal?
     /// When that was: the end of the last request with records. Nil: none is known.
     package internal(set) var sentAt: Timestamp?
@@ -26,7 +26,7 @@ package struct DeviceProgress: Sendable, Equatable {
     package init() {}
 }
 
-/// What is kept of a device, and which writing that was.
+/// The data that is kept of a device, and the number of its writing.
 package struct NotedProgress: Sendable, Equatable {
     /// Nil: a server of another version wrote it, in a form that this one does not know.
     package let progress: DeviceProgress?
@@ -92,7 +92,7 @@ package struct FeedName: Hashable, Sendable {
         FeedName(database: key.database, zone: zone, mark: ChangeToken.nameMark(of: key.name))
     }
 
-    /// The feed to which a token belongs, and its place there. Nil: these bytes are no token.
+    /// The feed to which a token belongs, and its place there. Nil: these bytes are not a token.
     package static func of(token bytes: [UInt8]) -> (feed: FeedName, number: ChangeNumber)? {
         switch ChangeToken(bytes: bytes) {
         case nil: nil
@@ -105,7 +105,7 @@ package struct FeedName: Hashable, Sendable {
 
 /// How far a device has read in one feed.
 package struct FeedProgress: Sendable, Equatable {
-    /// That of a zone's owner. Of a database feed: the database that is shown.
+    /// The database of a zone's owner. For a database feed: the database that is shown.
     package let database: DatabaseID
     /// Nil: the feed of the database.
     package let zone: ZoneID?
@@ -172,11 +172,11 @@ package struct RequestSummary: Sendable, Equatable {
     package var reason: FailureReason? { FailureReason(rawValue: code) }
 }
 
-/// That a device was told to wait.
+/// A device was told to wait.
 package struct Throttling: Sendable, Equatable {
-    /// What was asked for.
+    /// The kind of the request.
     package let kind: String
-    /// Which limit it was, in the server's words. At most ``textMax`` characters.
+    /// The limit, in the server's words. At most ``textMax`` characters.
     package let limit: String
     package let at: Timestamp
     /// When the device may ask again.
@@ -192,7 +192,7 @@ package struct Throttling: Sendable, Equatable {
     }
 }
 
-/// What was refused of the records that a device sent.
+/// The refusals among the records that a device sent.
 package struct RecordsRefusal: Sendable, Equatable {
     /// The raw value of the first ``FailureReason``.
     package let code: Int16
@@ -212,7 +212,7 @@ package struct RecordsRefusal: Sendable, Equatable {
 /// The pushes of a device's last connection that counts them.
 package struct PushProgress: Sendable, Equatable {
     package var sentAt: Timestamp
-    /// When the device last acknowledged all that was sent. Nil: not yet.
+    /// When the device last acknowledged everything that was sent. Nil: never so far.
     package var heardAt: Timestamp?
     /// Pushes that were not acknowledged although there was time for it, since the last acknowledgement.
     package var missedCount: Int64 = 0
@@ -222,9 +222,9 @@ package struct PushProgress: Sendable, Equatable {
     }
 }
 
-/// What a device itself says that it has not sent yet. Numbers only: no names of records.
+/// A device's own report of its unsent changes. Numbers only: no names of records.
 package struct PendingReport: Sendable, Equatable {
-    /// What the device waits for before it sends.
+    /// The reason why the device waits before it sends.
     package enum Obstacle: UInt8, Sendable, CaseIterable {
         case nothing = 0
         case connection = 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the store knows of an account when an operator asks why sync is stuck.
+/// The store's data of an account, for an operator who asks why sync is stuck.
 package struct AccountFacts: Sendable, Equatable {
     /// A credential of the account.
     package struct CredentialFacts: Sendable, Equatable {
@@ -30,7 +30,7 @@ package struct AccountFacts: Sendable, Equatable {
     }
 }
 
-/// What the store knows of one device.
+/// The store's data of one device.
 package struct DeviceFacts: Sendable, Equatable {
     package let device: DeviceID
     /// As the device named itself, with its program and that one's version.
@@ -40,7 +40,7 @@ package struct DeviceFacts: Sendable, Equatable {
     /// When a server wrote down `progress`. Nil: none did, or it was forgotten.
     package let notedAt: Timestamp?
     package let progress: DeviceProgress?
-    /// How far the device is in each feed of which that is known.
+    /// The device's place in each feed where it is known.
     package var places: [PlaceFacts]
     /// Whether the server of its last connection was asked just now, and is not there any more.
     package var isServerGone = false

@@ -22,7 +22,7 @@ package struct SyncFinding: Sendable, Equatable {
     }
 
     package let code: Code
-    /// What is so: one sentence or two.
+    /// The finding, in one or two sentences.
     package let sentence: String
     /// What to do about it.
     package let remedy: String
@@ -77,7 +77,7 @@ extension DeviceFacts {
         return found.isEmpty ? [nothingWrong(at: now)] : found
     }
 
-    /// Changes that the device has not read, in all zones of which that is known.
+    /// Changes that the device has not read, in all zones where their number is known.
     package var missing: Int64 { places.reduce(0) { $0 + $1.missing } }
 
     /// When the first of them was made.
@@ -158,7 +158,7 @@ extension DeviceFacts {
             .recordRefused, sentence, refusal.reason?.text ?? "A newer server knows what the code means.")
     }
 
-    /// So many times in a row is no accident: an engine begins anew after the first.
+    /// So many times in a row is not an accident: an engine starts from nothing after the first.
     private static let expiriesMax: Int64 = 3
 
     private func expiryFinding(at now: Timestamp) -> SyncFinding? {
@@ -207,7 +207,7 @@ extension DeviceFacts {
             ? ", made \(age(behindSince, now)) ago" : ", the first of them made \(age(behindSince, now)) ago"
     }
 
-    /// A device reports once a minute at most. What it was about to send it may have sent since.
+    /// A device reports once a minute at most. It may have sent the reported changes since.
     private static let reportPatience: Int64 = 75_000
 
     private func sendFinding(_ progress: DeviceProgress, at now: Timestamp) -> SyncFinding? {

@@ -11,7 +11,8 @@ package struct AccountKey: Sendable, Equatable {
     package var id: [UInt8]?
     /// ``keyByteCount`` bytes; nil if the server does not have the key.
     package var key: [UInt8]?
-    /// ``publicKeyByteCount`` bytes, of the pair that follows from the key; nil if no device has told it yet.
+    /// ``publicKeyByteCount`` bytes, of the pair that follows from the key; nil if no device has sent it so far
+    ///
     package var publicKey: [UInt8]?
 
     package init(mode: EncryptionMode, id: [UInt8]?, key: [UInt8]?, publicKey: [UInt8]? = nil) {

@@ -12,7 +12,7 @@ package struct KeyGrant: Sendable, Equatable {
     /// such a request has 250 KB.
     package static let pageMax = 50
 
-    /// Whom the keys are for.
+    /// The user who gets the keys.
     package let user: UserID
     /// The public key of that account, to which they are encrypted.
     package let publicKey: [UInt8]
@@ -47,7 +47,7 @@ package struct KeyGrant: Sendable, Equatable {
     }
 }
 
-/// What of a zone's keys says whether a grant has all of them.
+/// The numbers of a zone's keys that show whether a grant has all of them.
 package struct ZoneKeyCount: Sendable, Equatable {
     package let count: Int
     /// Nil if there is none.
@@ -59,7 +59,7 @@ package struct ZoneKeyCount: Sendable, Equatable {
     }
 }
 
-/// An account with which a zone is shared by an invitation, and what it was given of the zone's keys.
+/// An account with which a zone is shared by an invitation, and the zone's keys that it was given.
 package struct KeyReader: Sendable, Equatable {
     package let user: UserID
     package let recordName: String
@@ -68,7 +68,7 @@ package struct KeyReader: Sendable, Equatable {
     package let publicKey: [UInt8]?
     package let granted: Granted?
 
-    /// What a stored grant says of itself.
+    /// The data in a stored grant.
     package struct Granted: Sendable, Equatable {
         package let publicKey: [UInt8]
         package let newestID: [UInt8]
@@ -91,7 +91,7 @@ package struct KeyReader: Sendable, Equatable {
         self.granted = granted
     }
 
-    /// Whether the account was not given all of the zone's keys. One whose key was made anew cannot open what it was given.
+    /// Whether the account was not given all of the zone's keys. An account whose key was made again cannot open its grant.
     package func lacks(_ keys: ZoneKeyCount) -> Bool {
         guard let granted, granted.publicKey == publicKey else { return true }
         return granted.newestID != keys.newestID || granted.keyCount < keys.count
@@ -112,7 +112,7 @@ package struct KeyReadersPage: Sendable, Equatable {
     }
 }
 
-/// What an owner's device gave a reader of a zone, as the reader gets it.
+/// The keys that an owner's device gave a reader of a zone, as the reader gets them.
 package struct GivenKeys: Sendable, Equatable {
     package let sealed: [UInt8]
     /// The public key of the owner's account.
@@ -127,15 +127,15 @@ package struct GivenKeys: Sendable, Equatable {
 }
 
 extension Participant {
-    /// Whether owners' devices give the participant the zone's keys: whoever was invited, from the invitation on if the
-    /// account is known by then. Whoever joins by a public URL has the keys from that URL, or not at all.
+    /// Whether owners' devices give the participant the zone's keys. They do so for each person who was invited, from the
+    /// invitation on if the account is known by then. A person who joins by a public URL has the keys from that URL, or not at all.
     package func isKeyReader(in share: Share) -> Bool {
         share.isLiving && isLiving && user != nil && role != .publicUser && permission(in: share) != .noAccess
     }
 }
 
 extension ZoneSharing {
-    /// Whom owners' devices give the zone's keys, in the order of their numbers.
+    /// The users to whom owners' devices give the zone's keys, in the order of their numbers.
     package var keyReaders: [UserID] {
         var users: Set<UserID> = []
         for share in livingShares {

@@ -18,7 +18,7 @@ package struct WrappedZoneKey: Sendable, Equatable {
         self.wrapped = wrapped
     }
 
-    /// The same for whoever cannot be given the key, and may have it from elsewhere.
+    /// The same for a user who cannot be given the key, and may have it from elsewhere.
     package var idAlone: WrappedZoneKey { WrappedZoneKey(id: id, accountKeyID: [], wrapped: []) }
 
     /// Why the key is refused, whatever is stored; nil if it is not.
@@ -48,7 +48,7 @@ package struct ZoneKeysRead: Sendable, Equatable {
         keys.map { .success($0) } ?? .failure(.missingZone(lastRemoval))
     }
 
-    /// The same for this caller: in the shared database, the zone is there for whoever takes part in a share of it
+    /// The same for this caller: in the shared database, the zone exists only for users who take part in a share of it
     /// (I-5).
     package func outcome(for access: RecordAccess) -> Result<[WrappedZoneKey], FailureReason> {
         guard access.scope == .shared else { return outcome }

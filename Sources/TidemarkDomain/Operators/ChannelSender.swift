@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who gives a command over a server's channel. What each may do has nothing in common with the other's.
+/// The sender of a command over a server's channel. The rights of one have nothing in common with those of the other.
 package enum ChannelSender: Sendable, Equatable {
     /// Gives commands within the role.
     case `operator`(SignedInOperator)
@@ -12,7 +12,7 @@ package enum ChannelSender: Sendable, Equatable {
 package struct SignedInAccount: Sendable, Equatable {
     package let account: AccountID
     package let credential: CredentialID
-    /// Whoever acts for the account looks it up again, in the container of the command.
+    /// Code that acts for the account looks it up again, in the container of the command.
     package let credentialHash: [UInt8]
 
     package init(account: AccountID, credential: CredentialID, credentialHash: [UInt8]) {

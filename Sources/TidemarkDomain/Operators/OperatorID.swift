@@ -12,7 +12,7 @@ package struct OperatorCredentialID: Hashable, Sendable {
     package init(_ rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// Who has shown a valid credential of an operator.
+/// An operator who has shown a valid credential.
 package struct SignedInOperator: Sendable, Equatable {
     package let id: OperatorID
     package let credential: OperatorCredentialID

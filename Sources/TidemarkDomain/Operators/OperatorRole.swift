@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an operator may do, each role what the one before may and more. Raw values may be stored.
+/// The rights of an operator. Each role has the rights of the one before, and more. Raw values may be stored.
 package enum OperatorRole: Int16, Sendable, Comparable, CaseIterable {
     /// May look at everything but secrets.
     case viewer = 1
-    /// May change and delete what is stored.
+    /// May change and delete stored data.
     case editor = 2
     /// May do what concerns the store as a whole, keys and other operators.
     case owner = 3

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is still to be told of a place, to everybody who listens at one end: the devices here, or the other servers.
+/// The news of a place that must still be sent to one side: the devices here, or the other servers.
 ///
-/// A state is replaced and never queued, so a member who changes often is told as often as the pace allows. Users take turns: each
-/// has one state or message taken before anybody's next one. So a user who publishes a lot delays their own, and nobody else's
-///
+/// A state is replaced and never queued, so the pace bounds how often a member's changes are sent. Users take turns: each has one state or
+/// message taken before anybody's next one. So a user who publishes a lot delays their own, and nobody else's.
 struct PresenceOutbox: Sendable {
-    /// What one user has to tell. Each member is in `changed` once.
+    /// The news of one user. Each member is in `changed` once.
     private struct Line {
         var changed: [UInt64] = []
         var messages: [PresenceMessage] = []
@@ -73,7 +72,7 @@ struct PresenceOutbox: Sendable {
         change(&lines[user, default: Line()])
     }
 
-    /// What is told now.
+    /// Returns the news that are sent now.
     ///
     /// - Parameter members: all who are there.
     mutating func take(_ members: [UInt64: PresenceMember], now: Duration) -> PresenceNews {
@@ -102,7 +101,7 @@ struct PresenceOutbox: Sendable {
         return news
     }
 
-    /// Nobody listens any more: what was told counts no longer.
+    /// Nobody listens any more: news that were sent no longer count.
     mutating func forget() {
         (lines, turns, gone, told) = ([:], [], [], [])
     }

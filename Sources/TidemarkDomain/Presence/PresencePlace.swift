@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where people are present together: a zone, or the hierarchy of one share in it. Whoever is in one place never hears of
-/// another, also of the same zone.
+/// Where people are present together: a zone, or the hierarchy of one share in it. Members of one place never learn of members of another,
+/// even in the same zone.
 package struct PresencePlace: Hashable, Sendable {
     /// The incarnation. A zone that is made again is another place.
     package let zone: ZoneID
@@ -29,11 +29,11 @@ package struct PresenceMember: Hashable, Sendable {
         self.state = state
     }
 
-    /// What it takes in a message, about.
+    /// About how many bytes it takes in a message.
     var byteCount: Int { 32 + userName.utf8.count + state.count }
 }
 
-/// A message of a member. It is kept until it is told, and never stored.
+/// A message of a member. It is kept until it is sent, and never stored.
 package struct PresenceMessage: Hashable, Sendable {
     package let member: UInt64
     package let user: UserID
@@ -51,11 +51,11 @@ package struct PresenceMessage: Hashable, Sendable {
         self.content = content
     }
 
-    /// What it takes in a push, about.
+    /// About how many bytes it takes in a push.
     var byteCount: Int { 32 + userName.utf8.count + content.count }
 }
 
-/// Of which members a server has told others, so that these notice what was lost on the way.
+/// The members that a server has reported to others, so that these notice lost notices.
 package struct PresenceTally: Hashable, Sendable {
     package let count: Int
     /// The XOR of their numbers, which are random.
@@ -71,7 +71,7 @@ package struct PresenceTally: Hashable, Sendable {
     }
 }
 
-/// What is told of a place at once.
+/// The news of a place that are sent together.
 package struct PresenceNews: Hashable, Sendable {
     /// New ones, and those with another state.
     package var members: [PresenceMember] = []

@@ -6,7 +6,7 @@ package struct PresenceBounds: Sendable {
     package var membersMax = 256
     /// Bytes of a state, and of a message.
     package var valueBytesMax = 1_024
-    /// Of these, connections of one user.
+    /// The most connections of one user among these.
     package var membersPerUserMax = 16
     /// Messages of one user that wait to be told.
     package var messagesPerUserMax = 8
@@ -27,7 +27,7 @@ package struct PresenceBounds: Sendable {
     package init() {}
 }
 
-/// Who is present in one place, and what is to be told of it. A pure value: it has no clock and sends nothing.
+/// The members of one place, and the news that must be sent about it. A pure value: it has no clock and sends nothing.
 ///
 /// | event | the others are told |
 /// | --- | --- |
@@ -51,7 +51,7 @@ package struct PresenceTopic: Sendable {
         case tooManyMessages
     }
 
-    /// Of a server, 64 random bits. Nil: this server.
+    /// A server's origin is 64 random bits. Nil: this server.
     package typealias Origin = UInt64
 
     private struct Entry {
@@ -68,7 +68,7 @@ package struct PresenceTopic: Sendable {
 
     private let bounds: PresenceBounds
     private var entries: [UInt64: Entry] = [:]
-    /// They are known, and not there. So they are told from members who were lost on the way.
+    /// They are known, but not members. So they differ from members whose news were lost.
     private var leftOut: [Origin: LeftOut] = [:]
     private var counts: [UserID: Int] = [:]
     private var here: PresenceOutbox
@@ -101,7 +101,8 @@ package struct PresenceTopic: Sendable {
         _ member: PresenceMember, from origin: Origin? = nil, now: Duration
     ) throws(JoinRefusal) {
         if let old = entries[member.number] {
-            // NB: numbers are random. Another user, or another server, with one that is taken is no member.
+            // NB: numbers are random. A member of another user, or of another server, with a number that is taken is
+            // refused.
             guard old.member.user == member.user, old.origin == origin else { throw .full }
             entries[member.number]?.renewedAt = now
             guard old.member.state != member.state else { return }
@@ -181,18 +182,18 @@ package struct PresenceTopic: Sendable {
         if origin == nil, isToldElsewhere { elsewhere.changed(member) }
     }
 
-    // MARK: What is told
+    // MARK: News
 
     /// When the devices here are to be told; nil: there is nothing to tell.
     package var dueAt: Duration? { here.dueAt }
 
-    /// What they are told.
+    /// Returns the news for the devices here.
     package mutating func take(now: Duration) -> PresenceNews {
         here.take(entries.mapValues(\.member), now: now)
     }
 
-    /// All who are there, for a device that is told of all at once. From now on the devices here hear when one of them goes, also of
-    /// those whom no news has named yet.
+    /// Returns all members, for a device that gets all at once. From now on the devices here learn when one of them goes, even of members
+    /// whom no news have named so far.
     package mutating func tellAll() -> [PresenceMember] {
         here.count(asTold: entries.keys)
         return members
@@ -203,7 +204,7 @@ package struct PresenceTopic: Sendable {
     /// When other servers are to be told; nil: there is nothing to tell.
     package var noticeDueAt: Duration? { elsewhere.dueAt }
 
-    /// What they are told.
+    /// Returns the news for other servers.
     package mutating func takeNotice(now: Duration) -> PresenceNews {
         elsewhere.take(entries.filter { $0.value.origin == nil }.mapValues(\.member), now: now)
     }
@@ -211,8 +212,8 @@ package struct PresenceTopic: Sendable {
     /// Our members that those servers know that have heard every notice.
     package var noticed: PresenceTally { elsewhere.heard }
 
-    /// Another server says which members it has told. If we know others, and no fewer, the end of one was lost: all of them go, to be
-    /// told anew.
+    /// Another server says which members it has reported. If we know others, and no fewer, the end of one was lost: all of them go, and are
+    /// reported again.
     ///
     /// - Returns: whether it must tell them again. Not because of those who still find no room: they would find none again.
     package mutating func compare(_ told: PresenceTally, of origin: Origin) -> Bool {
@@ -226,7 +227,7 @@ package struct PresenceTopic: Sendable {
         return known != told || out.values.contains { refusal(of: $0) == nil }
     }
 
-    /// Another server has members of this place, and knows none of ours: all are told.
+    /// Another server has members of this place and knows none of ours: all are reported.
     package mutating func beginsElsewhere() {
         isToldElsewhere = true
         for entry in entries.values.sorted(by: { $0.member.number < $1.member.number }) where entry.origin == nil {
@@ -241,7 +242,7 @@ package struct PresenceTopic: Sendable {
         leftOut = [:]
     }
 
-    /// Another server tells of its members. What does not fit the bounds is left out.
+    /// Another server reports its members. Members beyond the bounds are left out.
     package mutating func heard(_ news: PresenceNews, from origin: Origin, now: Duration) {
         for number in news.gone {
             leftOut[origin]?.users[number] = nil

@@ -16,7 +16,7 @@ package struct EarthPoint: Sendable, Hashable {
     /// Towards the north pole.
     package let z: Double
 
-    /// From degrees. Nil if that is no place: not finite, or beyond a pole.
+    /// From degrees. Nil if that is not a place: not finite, or beyond a pole.
     package init?(latitude: Double, longitude: Double) {
         guard latitude >= -90, latitude <= 90, longitude.isFinite else { return nil }
         let north = Degrees.sineAndCosine(latitude)
@@ -26,8 +26,8 @@ package struct EarthPoint: Sendable, Hashable {
         z = Self.flushed(north.sine)
     }
 
-    /// 0 for anything nearer to it than 10⁻¹⁴⁰. Of the remaining values, two that differ do so by more than the square
-    /// root of the smallest number. PostgreSQL reports an error for a product that underflows.
+    /// 0 for anything nearer to it than 10⁻¹⁴⁰. If two of the remaining values differ, they differ by more than the
+    /// square root of the smallest number. PostgreSQL reports an error for a product that underflows.
     private static func flushed(_ value: Double) -> Double { abs(value) < 1e-140 ? 0 : value }
 
     package init?(_ location: QueryLocation) {

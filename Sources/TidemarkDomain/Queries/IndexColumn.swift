@@ -4,8 +4,8 @@ package import TidemarkFields
 
 /// The column beside a record by which a database finds it: one JSON object, made of ``IndexValue``s alone.
 ///
-/// A marked field has one entry for each form; all searchable fields share one. Scalars are texts whose bytes sort as
-/// the values do, so a database needs no types but text in collation "C":
+/// A marked field has one entry for each form; all searchable fields share one. Scalars are texts whose bytes sort in
+/// the order of the values, so a database needs no type other than text in collation "C":
 ///
 ///     "=key": "…"        for equality; and for order, but of strings
 ///     "<key": "…"        for the order of strings
@@ -13,7 +13,7 @@ package import TidemarkFields
 ///     "@key": [x, y, z]  a location as an ``EarthPoint``; empty for what is no place on earth
 ///     "#": ["…", …]      the words of all searchable fields (R-179), each behind the scope
 package enum IndexColumn {
-    /// What a value is indexed for. The raw value is the first character of its key.
+    /// The use of an index entry. The raw value is the first character of its key.
     package enum Form: String, Sendable, CaseIterable {
         case equality = "="
         case order = "<"
@@ -24,7 +24,7 @@ package enum IndexColumn {
     /// The key of the words of full-text search.
     package static let words = "#"
 
-    /// The prefix of elements and words. Their index knows nothing else of a record; without the prefix a search for a
+    /// The prefix of elements and words. Their index has no other data of a record. Without the prefix, a search for a
     /// word would visit the records of all databases.
     package static func scope(_ database: DatabaseID, _ zone: ZoneID) -> String {
         "\(database.rawValue)/\(zone.rawValue)/"

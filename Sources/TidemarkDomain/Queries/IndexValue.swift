@@ -18,7 +18,7 @@ package enum IndexValue: Sendable, Hashable, Comparable {
     /// A squared chord, for a sort by distance; see ``EarthPoint``.
     case distance(Double)
 
-    /// For which comparison a string is prepared.
+    /// The comparisons for which a string is prepared.
     package enum Use: Sendable {
         /// =, IN, CONTAINS: ``IndexText/folded(_:)``.
         case equality

@@ -17,8 +17,8 @@ internal import TidemarkFields
 // Then cursorInvalid, and from what is stored the zone and recordTypeUnknown.
 
 extension Query {
-    /// What is wrong with the query, whatever is stored; nil if nothing is. No part of a refused query is evaluated
-    ///
+    /// A fault of the query that does not depend on stored data; nil if there is none. No part of a refused query is
+    /// evaluated.
     package func refusal(fields: QueryFields, scope: DatabaseScope, limits: Limits) -> QueryRefusal? {
         if recordType == RecordType.users { return QueryRefusal(.recordTypeNotQueryable, subject: recordType) }
         guard RecordType.isValid(recordType, limits: limits) || Share.isType(recordType) else {
@@ -102,7 +102,7 @@ private struct QueryCheck {
         guard type.kind == kind else { throw QueryRefusal(.valueKindWrong, subject: key.description) }
     }
 
-    /// What is known of a field that a predicate may name; nil for system fields and unknown ones.
+    /// The schema's data of a field that a predicate may name; nil for system fields and unknown ones.
     private func field(of key: QueryKey) throws(QueryRefusal) -> QueryFields.FieldUse? {
         switch key {
         case .system(let system):

@@ -21,7 +21,7 @@ package struct Query: Sendable, Hashable {
         self.sorts = sorts
     }
 
-    /// What the records are ordered by: the sorts of the query, or the creation date if it has none.
+    /// The order of the records: the sorts of the query, or the creation date if it has none.
     package var effectiveSorts: [QuerySort] {
         sorts.isEmpty ? [QuerySort(.system(.creationDate))] : sorts
     }

@@ -2,7 +2,7 @@
 
 package import TidemarkFields
 
-/// What a query may use of a record type: the types of its fields, and which are indexed.
+/// The fields of a record type that a query may use: their types, and which are indexed.
 ///
 /// Made from the container's schema. Without a schema (``unknown``) every field may be named, and comparisons go by the
 /// types of the stored values.
@@ -60,7 +60,7 @@ package struct QueryFields: Sendable, Hashable {
 }
 
 extension QueryFields {
-    /// What a schema says of a record type.
+    /// The fields of a record type in a schema.
     ///
     /// A field that the schema does not know exists in no record. A schema that still learns indexes whatever a
     /// query needs. A frozen one has what an operator marked.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a store is asked for: one page of the results of a checked query.
+/// The request to a store: one page of the results of a checked query.
 package struct QueryPageQuery: Sendable {
     package let database: DatabaseID
     package let query: Query
-    /// What is known of the record type. It says which fields `self CONTAINS` looks into.
+    /// The fields of the record type. They say which fields `self CONTAINS` searches.
     package let fields: QueryFields
     /// The page begins after this position; nil for the first page.
     package let after: QueryPosition?
@@ -14,11 +14,11 @@ package struct QueryPageQuery: Sendable {
     package let bytesMax: Int
     /// Whether the query may be the first to need a mark, which a development schema is then given.
     package let mayMark: Bool
-    /// What of the shares of the query's zone is read with the page.
+    /// The part of the shares of the query's zone that is read with the page.
     package let sharing: SharingRead
-    /// The shares of hierarchies through which the caller sees the zone, sorted: only what they cover is found. Nil: the caller
-    /// sees all of it. It is what was read before; what is read with the page decides. To such a caller a root has no parent
-    /// neither a condition nor an order tells one.
+    /// The shares of hierarchies through which the caller sees the zone, sorted: only covered records are found. Nil: the caller sees all
+    /// of it. It is from an earlier read; the data that is read with the page decides. For such a caller a root has no parent,
+    /// neither in a condition nor in an order.
     package var hierarchies: [ShareNumber]?
 
     package init(
@@ -51,7 +51,7 @@ package struct QueryMatch: Sendable, Equatable {
 }
 
 extension QueryPageRead {
-    /// What was found, as a participant is shown it: by the shares that were read with the page.
+    /// The results as a participant sees them: by the shares that were read with the page.
     ///
     /// - Parameter hidesParents: whether the caller sees the zone through hierarchies.
     fileprivate func matchesNamingRoots(hidesParents: Bool) -> [QueryMatch] {
@@ -63,7 +63,7 @@ extension QueryPageRead {
     }
 }
 
-/// What a store found, in one snapshot: everything that was saved before is in it.
+/// The results of a store, in one snapshot: they include everything that was saved before.
 package struct QueryPageRead: Sendable, Equatable {
     /// Whether the zone that the query names lives; true if the query names none.
     package var isZoneFound: Bool
@@ -93,14 +93,15 @@ package struct QueryPageRead: Sendable, Equatable {
 /// One page of a query's results.
 package struct QueryPage: Sendable, Equatable {
     package let matches: [QueryMatch]
-    /// Nil if there is no more.
+    /// Nil if there are no more results.
     package let cursor: QueryCursor?
 
     /// - Parameters:
-    ///   - reader: the caller's access. In the shared database, who takes no part in a share of the zone learns nothing
-    ///     of it, not even why it ended (I-5).
+    ///   - reader: the caller's access. In the shared database, a caller who takes no part in a share of the zone
+    ///     learns nothing about it, not even why it ended (I-5).
     ///   - isTypeKnown: whether the schema has the record type.
-    /// - Returns: the page, or why there is none: the zone is missing, then the type is unknown.
+    /// - Returns: the page, or the reason why there is none: the zone is missing, or else the type is unknown
+    ///
     package static func make(
         of read: QueryPageRead, for page: QueryPageQuery, by reader: RecordAccess, store: StoreIncarnation,
         isTypeKnown: Bool

@@ -38,8 +38,8 @@ package struct QueryRefusal: Error, Sendable, Equatable {
     fileprivate static let encryptedAdvice =
         "Leave it out of the query, or keep what you look for in a field that is not encrypted."
 
-    /// What is wrong, and what to do about it. CloudKit's own words come first where they are known, because people
-    /// search for them.
+    /// The fault, and what to do about it. CloudKit's own words come first where they are known, because people search
+    /// for them.
     package var text: String {
         if let detail { return detail }
         guard let subject else { return reason.text }

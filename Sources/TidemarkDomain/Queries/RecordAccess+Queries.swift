@@ -33,7 +33,7 @@ extension Query {
 }
 
 extension QueryPage {
-    /// The users who created or last changed the records, but for the caller.
+    /// The users who created or last changed the records, except the caller.
     package func users(besides caller: UserID?) -> Set<UserID> {
         matches.reduce(into: []) { $0.insert($1.record.createdBy, $1.record.modifiedBy, besides: caller) }
     }

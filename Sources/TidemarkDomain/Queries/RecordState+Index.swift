@@ -2,7 +2,7 @@
 
 internal import TidemarkFields
 
-// What queries see of a record. A store that keeps index values beside the record computes them here.
+// The values of a record that queries see. A store that keeps index values beside the record computes them here.
 extension RecordState {
     /// The form in which a key's value is compared. Nil if the record lacks the key, or if the value is a list or
     /// cannot be compared.
@@ -27,7 +27,7 @@ extension RecordState {
         }
     }
 
-    /// The location in a field; nil if there is none, or if it is no place on earth.
+    /// The location in a field; nil if there is none, or if it is not a place on earth.
     func indexPoint(of key: QueryKey) -> EarthPoint? {
         guard case .field(let name) = key, case .location(let location)? = fieldValue(name) else { return nil }
         return EarthPoint(latitude: location.latitude, longitude: location.longitude)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which records are deleted with which others, and which are whose parents, as if the saves of a
-/// request had taken place.
+/// The records that are deleted with others, and the parents of records, as if the saves of a request
+/// had taken place.
 struct CascadeGraph {
     /// Some records, and all that are deleted with them.
     struct Reach {

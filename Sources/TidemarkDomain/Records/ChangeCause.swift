@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What made a change of a record: the UUID of a request, or of an operator's command.
+/// The cause of a change of a record: the UUID of a request, or of an operator's command.
 ///
-/// The rules never look at it. It is stored with the change, and only operators see it.
+/// The rules never read it. It is stored with the change, and only operators see it.
 package struct ChangeCause: Hashable, Sendable {
     /// The first eight bytes. Those of one session's requests are the same.
     package let high: UInt64

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which life of a device made each change of a zone that a group of requests wrote, as ``RecordsRequest/memoryLife``.
+/// The life of a device that made each change of a zone that a group of requests wrote, as
+/// ``RecordsRequest/memoryLife``.
 package struct ChangeMakers: Sendable {
     /// By growing number: the changes after the run before, up to this one.
     private let runs: [(end: ChangeNumber, life: DeviceID)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which shares of hierarchies cover which records of a zone, as a transaction has read it and its requests
-/// have changed it so far.
+/// The records of a zone that shares of hierarchies cover, as a transaction has read them and its requests have changed them
+/// so far.
 ///
 /// A record is covered by the share of the nearest root among itself and its ancestors. Each record's share is stored, so a
 /// record whose parent stays keeps it without a look at its ancestors. Whenever a record moves, or becomes a root, all that is
@@ -11,7 +11,7 @@ struct HierarchyTable: Sendable {
     private let stored: [String: CoveredRecord]
     /// The share of each record that was read or has changed. Shares that have ended cover nothing.
     private var shares: [String: ShareNumber]
-    /// Of records below those that may move.
+    /// The children of records below those that may move.
     private var children: [String: Set<String>] = [:]
     private var types: [String: String] = [:]
     private var living: Set<ShareNumber>
@@ -20,8 +20,8 @@ struct HierarchyTable: Sendable {
     private var recordShares: [String: ShareNumber] = [:]
     /// Records that may be covered by another share than was read.
     private var touched: Set<String> = []
-    /// Records that have got another parent, or have become roots, with their parents. What covers them and what is below them
-    /// is as before, until all moves of the request are known.
+    /// Records that have got another parent, or have become roots, with their parents. The shares that cover them, and the records below
+    /// them, stay as before until all moves of the request are known.
     private var unsettled: [String: String?] = [:]
     /// How many records were looked at for moves and shares.
     private(set) var visitCount = 0
@@ -105,7 +105,7 @@ struct HierarchyTable: Sendable {
     /// A share covers nothing any more. Nothing is written of its records.
     mutating func end(_ share: ShareNumber) { living.remove(share) }
 
-    /// Covers the records that have moved, or have become roots, and all that is below them, but for other roots with theirs.
+    /// Covers the records that have moved or have become roots, and everything below them, except other roots and the records below those.
     /// Each record is looked at twice at most, however many of those above it have moved.
     mutating func settle() {
         guard !unsettled.isEmpty else { return }
@@ -120,7 +120,7 @@ struct HierarchyTable: Sendable {
                     shares[name] = share
                     touched.insert(name)
                 } else if isAlone {
-                    // What is below it has the share already.
+                    // Records below it already have the share.
                     continue
                 }
                 waiting += coveredWith(name)
@@ -153,16 +153,16 @@ struct HierarchyTable: Sendable {
     /// The children that the share of their parent covers.
     private func coveredWith(_ name: String) -> [String] { (children[name] ?? []).filter { !isRoot($0) } }
 
-    // MARK: What may be
+    // MARK: Checks
 
-    /// What is below a record, itself included, as far as it was read.
+    /// The records below a record, including itself, as far as they were read.
     struct Subtree {
         fileprivate(set) var count = 0
         /// Whether the root of a living share is in it, be it the record itself.
         fileprivate(set) var hasRoot = false
     }
 
-    /// What is below each of these records, and below those that are below them. Each record is looked at once.
+    /// The records below each of these records, and below those in turn. Each record is looked at once.
     mutating func subtrees(of names: [String]) -> [String: Subtree] {
         var subtrees: [String: Subtree] = [:]
         var waiting = names.map { (name: $0, isCounted: false) }
@@ -191,7 +191,7 @@ struct HierarchyTable: Sendable {
             var waiting = [name]
             while let name = waiting.popLast() {
                 visitCount += 1
-                // Whatever is below one that was seen was seen with it.
+                // Everything below a visited record was visited with it.
                 guard seen.insert(name).inserted else {
                     nested.insert(place)
                     continue
@@ -207,10 +207,10 @@ struct HierarchyTable: Sendable {
         share(of: name) != stored[name].flatMap { living.contains($0.share) ? $0.share : nil }
     }
 
-    // MARK: What is written
+    // MARK: Changes to write
 
-    /// The rows to write, and the zone's number after them. Each record that is covered by another share than before, and was
-    /// not saved, gets a number of its own: its participants hear of it, and its version stays.
+    /// The rows to write, and the zone's number after them. Each record that another share covers now, and that was not saved, gets a
+    /// separate number. Its participants learn of it, and its version stays.
     ///
     /// - Parameters:
     ///   - versions: the records that changed, by their names.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which records that a request saves would be whose ancestors if the saves took place. All ancestors of new parents
-/// have been read, so it does not matter what other requests of the group have read besides.
+/// The ancestors that records of a request would have if its saves took place. All ancestors of new parents have been
+/// read, so other reads of the group do not matter.
 ///
 /// Only the saves change parents, so a line of records that are not saved is followed once.
 ///
@@ -19,7 +19,7 @@ struct ParentGraph {
         names = Set(request.saves.map(\.name))
     }
 
-    /// Which saves are not refused.
+    /// The saves that are not refused.
     mutating func take(_ saves: [RecordState]) {
         saved = Dictionary(saves.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }

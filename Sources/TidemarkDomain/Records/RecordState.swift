@@ -4,9 +4,10 @@ package import TidemarkFields
 
 /// One version of a record as it is stored: the latest version, or the tombstone of a deleted record.
 ///
-/// NB: a class whose objects do not change, as is ``RecordsRequest``. A record passes through many functions, and a
+/// NB: a class whose objects do not change, like ``RecordsRequest``. A record passes through many functions, and a
 /// structure with so many parts would be copied by most of them. Only its change number is set later, with the two
-/// properties that belong to it: once, by the code that made it, before it is shared. So it is safe to send.
+/// properties that belong to it. The code that made it sets them once, before the object is shared. So it is safe to
+/// send.
 package final class RecordState: @unchecked Sendable {
     package let name: String
     package let type: String
@@ -27,13 +28,13 @@ package final class RecordState: @unchecked Sendable {
     package let modifiedBy: UserID
     /// The last change number of the atomic batch that wrote this version. If possible, a page ends there (I-3).
     package private(set) var batchEnd: ChangeNumber
-    /// What made this version; nil: it is not known, or was not read. It is no part of the version: two are equal
-    /// whatever made them.
+    /// The cause of this version; nil: it is not known, or was not read. It is not part of the version: two versions are equal
+    /// whatever their causes.
     package private(set) var cause: ChangeCause?
-    /// The living share of a hierarchy that covers the record; nil: none does, or it was not read. It is no part of the version
-    /// either: a record gets another share without a change when one of its ancestors moves.
+    /// The living share of a hierarchy that covers the record; nil: none does, or it was not read. It is not part of the version either: a
+    /// record gets another share without a change when one of its ancestors moves.
     package let share: ShareNumber?
-    /// Of the root of a hierarchy: the name of its living CKShare record. It is read with the record, as ``share`` is.
+    /// For the root of a hierarchy: the name of its living CKShare record. It is read with the record, as ``share`` is.
     package let shareName: String?
 
     package init(
@@ -113,13 +114,15 @@ package final class RecordState: @unchecked Sendable {
         self.cause = cause
     }
 
-    /// What a record costs the store beside its fields and names: an estimate of its row and the entries of indexes.
+    /// The cost of a record in the store beside its fields and names: an estimate of its row and the entries of
+    /// indexes.
     package static let overheadBytes = 128
 
-    /// What the tombstone counts beside a quota; 0 for a living record.
+    /// The bytes of the tombstone that count beside a quota; 0 for a living record.
     package var tombstoneBytes: Int64 { isDeleted ? Int64(name.utf8.count + Self.overheadBytes) : 0 }
 
-    /// What the record counts in a quota. A tombstone counts nothing, so a deletion always makes room.
+    /// The bytes of the record that count in a quota. A tombstone counts nothing, so a deletion always makes
+    /// room.
     ///
     /// - Parameter fieldBytes: those of its fields, which need not have been read.
     func countedBytes(fieldBytes: Int) -> Int64 {

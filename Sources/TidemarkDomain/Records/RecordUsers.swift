@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Which users an answer must name. In a private database all records are usually the caller's, who needs no
+// The users whom an answer must name. In a private database all records are usually the caller's, who needs no
 // name. So these look for others, and usually find none: then nothing is allocated, hashed or looked up.
 
 extension Set<UserID> {
-    /// Adds who created and who last changed a record, but for the caller.
+    /// Adds the user who created and the user who last changed a record, except the caller.
     ///
     /// - Parameter caller: nil if nobody is signed in.
     package mutating func insert(_ creator: UserID, _ modifier: UserID, besides caller: UserID?) {
@@ -15,7 +15,7 @@ extension Set<UserID> {
 }
 
 extension [RecordState] {
-    /// The users who created or last changed those of the records that live, but for the caller.
+    /// The users who created or last changed the living records, except the caller.
     package func users(besides caller: UserID?) -> Set<UserID> {
         var users: Set<UserID> = []
         // NB: looked at in place, because to take a record out is to retain and release it.

@@ -12,7 +12,7 @@ package struct RecordsOutcome: Sendable, Equatable {
 }
 
 extension RecordsOutcome {
-    /// The users who created or last changed the records in the outcome, but for the caller.
+    /// The users who created or last changed the records in the outcome, except the caller.
     package func users(besides caller: UserID?) -> Set<UserID> {
         var users: Set<UserID> = []
         for save in saves {
@@ -30,7 +30,7 @@ extension RecordsOutcome {
 extension RecordsOutcome {
     /// The same without some of the server's records. The client fetches these.
     package func withholding(_ isWithheld: (RecordState) -> Bool) -> RecordsOutcome {
-        // NB: only what has a record is copied, because most outcomes have none.
+        // NB: only outcomes with a record are copied, because most have none.
         var outcome = self
         for index in saves.indices {
             guard let record = saves[index].record, isWithheld(record) else { continue }
@@ -40,7 +40,7 @@ extension RecordsOutcome {
     }
 }
 
-/// What happened to one record that a request saves.
+/// The outcome for one record that a request saves.
 package enum SaveOutcome: Sendable, Equatable {
     /// The record's metadata after the save.
     case saved(RecordMetadata)
@@ -66,13 +66,13 @@ package enum SaveOutcome: Sendable, Equatable {
     }
 }
 
-/// What happened to one record that a request deletes.
+/// The outcome for one record that a request deletes.
 package enum DeleteOutcome: Sendable, Equatable {
     case deleted
     case failed(ItemFailure)
 }
 
-/// What the server adds to a record that was saved.
+/// The metadata that the server adds to a record that was saved.
 package struct RecordMetadata: Sendable, Equatable {
     package let zone: ZoneID
     package let changeNumber: ChangeNumber
@@ -96,13 +96,13 @@ package struct RecordMetadata: Sendable, Equatable {
     }
 }
 
-/// What a device must hear of the fields and the parent of a record that it saved.
+/// The data that a device needs about the fields and the parent of a record that it saved.
 package enum SavedContent: Sendable, Equatable {
     /// Nothing: the save had the tag of the version that it changed, or there was none and the save had no tag.
     case known
     /// The record after the save. It is not remembered but read again for a retry.
     indirect case record(RecordState)
-    /// That the record must be fetched: it has changed again since, or the user may not read it.
+    /// The record must be fetched: it has changed again since, or the user may not read it.
     case withheld
 
     // NB: not `==`, which compares and copies whole records.
@@ -113,9 +113,8 @@ package enum SavedContent: Sendable, Equatable {
 /// Why one item failed: a reason, a text, and for a conflict the record that is in the way.
 package struct ItemFailure: Sendable, Equatable {
     package let reason: FailureReason
-    /// Replaces the reason's own text where names or numbers say more. It is not remembered but made again for a retry.
-    /// A retry does not have numbers that are no longer known, nor the text of a reason that comes from another item
-    ///
+    /// Replaces the reason's own text where names or numbers help. It is not stored, but made again for a repeat. A
+    /// repeat lacks numbers that are no longer known, and the text of a reason that comes from another item.
     package var detail: String?
     /// The current record, for the two reasons that are conflicts. It is not remembered but read again for a
     /// retry.
@@ -146,7 +145,7 @@ package struct ItemFailure: Sendable, Equatable {
 
     /// the share of the record's creator is full.
     ///
-    /// - Parameter isOwn: whether that is the caller, who is told the numbers. Others are not told what somebody has.
+    /// - Parameter isOwn: whether the share is the caller's. Only the caller gets the numbers.
     init(share: StorageUse, growth: Int64, isOwn: Bool) {
         self.init(.publicShareFull)
         detail = isOwn ? share.shareRefusalText(of: growth) : FailureReason.publicShareOfCreatorText

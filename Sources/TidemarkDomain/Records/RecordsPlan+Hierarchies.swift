@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What shared hierarchies allow (R-301 … R-303), on the end state of a request.
+// The rules of shared hierarchies (R-301 … R-303), on the end state of a request.
 
 extension RecordsPlan {
-    /// Refuses first saves of shares without their roots, and the roots of those that are refused: both are saved or neither.
-    /// If that refuses nothing, it refuses what would put a record into two shares, or move too much. Whoever calls it again
-    /// until nothing is refused has looked at each record of the zone some ten times at most (``hierarchyRoundsMax``).
+    /// Refuses first saves of shares without their roots, and the roots of refused shares: both are saved or neither. If that refuses
+    /// nothing, it refuses saves that would put a record into two shares, or move too many records. The caller repeats it until nothing is
+    /// refused. Then each record of the zone was looked at about ten times at most (``hierarchyRoundsMax``).
     ///
     /// - Returns: whether something was refused.
     mutating func refuseHierarchies(_ request: RecordsRequest, _ table: ZoneTable, _ rules: SaveRules) -> Bool {
@@ -25,7 +25,7 @@ extension RecordsPlan {
         if hierarchyRoundCount <= Self.hierarchyRoundsMax {
             for (index, failure) in failures { refuse(index, failure) }
         } else {
-            // What is left after so many rounds may still be wrong, so it is asked for again in parts.
+            // The remaining saves may still be wrong after so many rounds, so the client must send them again in parts.
             for index in saves.indices where saves[index].record != nil {
                 refuse(index, ItemFailure(.tooMuchAtOnce))
             }
@@ -76,7 +76,7 @@ extension RecordsPlan {
         }
     }
 
-    /// Which saves cannot be, if all others were.
+    /// The saves that would fail if all others succeeded.
     private mutating func failures(
         _ request: RecordsRequest, _ table: ZoneTable, _ limits: Limits
     ) -> [Int: ItemFailure] {
@@ -105,7 +105,7 @@ extension RecordsPlan {
                 failures[index] = ItemFailure(.hierarchyTooLarge, within: limits)
             }
         }
-        // Of two shares that the request makes, the later save gives way.
+        // If the request makes both shares, the later save gives way.
         let nested = trial.nested(roots)
         for (place, root) in roots.enumerated() {
             guard let subtree = subtrees[root] else { continue }
@@ -126,7 +126,7 @@ extension RecordsPlan {
             .map { (index: $0.key, plan: $0.value) }
     }
 
-    /// What each save may do, but not all of them: the later give way. R-304: the zone is shared as a whole or in parts.
+    /// Saves that are possible alone, but not together: the later ones give way. R-304: the zone is shared as a whole or in parts.
     private func failuresTogether(_ table: ZoneTable, _ limits: Limits) -> [Int: ItemFailure] {
         guard shares.count > 1, let stored = table.shares else { return [:] }
         var failures: [Int: ItemFailure] = [:]

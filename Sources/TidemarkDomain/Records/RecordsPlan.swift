@@ -14,25 +14,24 @@ enum PlannedDelete: Sendable {
 /// The decision on each item of a request. Deciding changes nothing, so nothing must be undone if an atomic request
 /// fails.
 ///
-/// References are judged on the end state. The end state depends on what is refused, because a refused
-/// save may be the parent of another. So references are judged in rounds, until a round refuses nothing more. There
-/// are at most as many rounds as items. For saves each takes time in proportion to the request, and for deletes in
-/// proportion to all that they reach. If a save and a delete
-/// exclude each other, the save wins: nothing is lost.
+/// References are judged on the end state. The end state depends on the refusals, because a refused save
+/// may be the parent of another. So references are judged in rounds, until a round refuses nothing more. There are at
+/// most as many rounds as items. For saves each takes time in proportion to the request, and for deletes in proportion
+/// to all that they reach. If a save and a delete exclude each other, the save wins: nothing is lost.
 struct RecordsPlan {
     var saves: [PlannedSave]
     private(set) var deletes: [PlannedDelete]
     /// Tombstones of records that are deleted with those of the request. A record that the request saves is
     /// among them if it then refers to a deleted one: it is saved, then deleted.
     private(set) var cascade: [RecordState] = []
-    /// What becomes of shares, by the places of the saves of their CKShare records. It counts if the save is not refused.
+    /// The plans for shares, by the positions of the saves of their CKShare records. It counts if the save is not refused.
     var shares: [Int: SharePlan] = [:]
     /// How often something was refused because of shared hierarchies.
     var hierarchyRoundCount = 0
     /// How many records were looked at for that.
     var hierarchyVisitCount = 0
 
-    /// - Parameter use: of the zone's database, as it is now; nil if there is no quota.
+    /// - Parameter use: the present use of the zone's database; nil if there is no quota.
     init(_ request: RecordsRequest, on table: ZoneTable, use: StorageUse?, limits: Limits, now: Timestamp) {
         let rules = SaveRules(request: request, limits: limits, now: now)
         var shares: [Int: SharePlan] = [:]
@@ -87,7 +86,7 @@ struct RecordsPlan {
             var moved: [String: String?] = [:]
             let refused = saves.indices.compactMap { index -> (Int, ItemFailure)? in
                 guard request.saves[index].parent.setsParent, let record = saves[index].record else { return nil }
-                // A parent that stays needs no right: it is known to be there.
+                // A parent that does not change needs no right: it is known to exist.
                 if let parent = record.parent, parent != table.living(record.name)?.parent,
                     let reason = rules.refusal(ofParent: graph.record(parent), isNew: table.living(parent) == nil)
                 {
@@ -133,7 +132,7 @@ struct RecordsPlan {
     /// The numbers of a public database are everybody's, so its refusals have none.
     private mutating func refuseOverQuota(_ request: RecordsRequest, _ table: ZoneTable, _ use: StorageUse?) {
         var use = use
-        // What the saves before have added to the shares of creators.
+        // The bytes that earlier saves have added to the shares of creators.
         var added: [UserID: Int64] = [:]
         for index in saves.indices {
             guard case .write(let record, let old) = saves[index] else { continue }
@@ -143,7 +142,7 @@ struct RecordsPlan {
                 saves[index] = .refuse(tellsUse ? ItemFailure(use, growth: growth) : ItemFailure(.quotaExceeded))
                 continue
             }
-            // What an operator saves there counts, and is not refused.
+            // A save of an operator there counts, and is not refused.
             let creator = record.createdBy
             if request.access.scope == .public, var share = table.share(of: creator) {
                 share.byteCount += added[creator, default: 0]
@@ -167,8 +166,8 @@ struct RecordsPlan {
 
     /// Finds all records that the deletes take along. Refuses deletes that would leave a child without its parent.
     ///
-    /// Each round that refuses something visits all that is left. If that becomes too much, what is left is refused, and
-    /// the client asks for it in parts.
+    /// Each round that refuses something visits all remaining deletes. If that becomes too much, they are refused, and the client must send
+    /// them in parts.
     private mutating func planCascade(_ request: RecordsRequest, _ table: ZoneTable, _ rules: SaveRules) {
         // a save that is left for another request may be what keeps its record out of the cascade.
         if saves.contains(where: \.isLeftForLater) { refuseDeletes { _ in .tooMuchAtOnce } }
@@ -223,7 +222,7 @@ struct RecordsPlan {
         }
     }
 
-    /// Refuses what is left of the deletes.
+    /// Refuses the remaining deletes.
     private mutating func refuseDeletes(_ reason: (RecordState) -> FailureReason) {
         for index in deletes.indices {
             if case .write(let tombstone) = deletes[index] { deletes[index] = .refuse(reason(tombstone)) }

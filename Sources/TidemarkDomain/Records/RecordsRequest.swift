@@ -7,8 +7,8 @@ package import TidemarkFields
 /// A client's request for several zones is split into one of these for each zone, all with the same id. The zones may
 /// be in several databases.
 ///
-/// NB: a class, as is ``RecordSave``. Copying something with so many parts through so many functions costs more than
-/// all that the rules do with it.
+/// NB: a class, as is ``RecordSave``. Copying a value with so many parts through so many functions costs more than the
+/// work of the rules.
 package final class RecordsRequest: Sendable {
     package let id: RequestID
     package let key: ZoneKey
@@ -18,7 +18,7 @@ package final class RecordsRequest: Sendable {
     /// Whether all items fail if one of them fails.
     package let isAtomic: Bool
     package let user: UserID
-    /// What the user may do in this database. In the public database, the grants come from the schema that holds when
+    /// The user's permissions in this database. In the public database, the grants come from the schema that holds when
     /// the request is decided. It has no default, so that a caller who forgets it does not act as an owner.
     package let access: RecordAccess
     /// The client change token, returned with the zone's changes; empty if there is none.
@@ -46,7 +46,7 @@ package final class RecordsRequest: Sendable {
         namesRecordTwice = count > 1 && Set(saves.map(\.name) + deletes).count < count
     }
 
-    /// The same request, with what is known only within the transaction.
+    /// The same request, with the data that is known only within the transaction.
     ///
     /// - Parameter refusals: saves that do not fit the schema, by their positions, and why.
     package func with(access: RecordAccess, refusals: [(save: Int, refusal: SchemaRefusal)]) -> RecordsRequest {
@@ -71,7 +71,7 @@ package final class RecordsRequest: Sendable {
             isAtomic: isAtomic, user: user, access: access, clientToken: clientToken)
     }
 
-    /// The life in whose memory the outcome is kept, and which gets no push for what it changes.
+    /// The life in whose memory the outcome is kept, and which gets no push for its own changes.
     package var memoryLife: DeviceID { access.marking(id.life) }
 
     /// The device that is named as the creator of records and with client change tokens.
@@ -87,8 +87,8 @@ package final class RecordSave: Sendable {
     /// The keys that the policy sends (R-090 ff.). Keys that were set to nil are `removed`.
     package let fields: FieldMap
     package let parent: ParentChange
-    /// What was wrong with the fields when they were read. Only this item fails with it. The size of the
-    /// record is not checked here: the rules judge it.
+    /// The fault of the fields when they were read. Only this item fails with it. The size of the record
+    /// is not checked here: the rules judge it.
     package let fieldsFailure: FailureReason?
     /// Why the save does not fit the schema, once it has been checked.
     package let schemaRefusal: SchemaRefusal?
@@ -150,13 +150,13 @@ package final class RecordSave: Sendable {
 
     /// Whether a CKShare record is saved.
     var isShare: Bool { shareSaved != nil }
-    /// What becomes of the share; nil for all other records.
+    /// The share's part of the save; nil for all other records.
     package var share: ShareSave? { shareSaved?.save }
     /// A random secret for the URL of the share.
     var freshSecret: [UInt8] { shareSaved?.freshSecret ?? [] }
 }
 
-/// What a save of a CKShare record has beside its fields.
+/// The data in a save of a CKShare record beside its fields.
 ///
 /// NB: an object, so that in other saves it takes the room of a pointer.
 private final class SavedShare: Sendable {
@@ -169,14 +169,14 @@ private final class SavedShare: Sendable {
     }
 }
 
-/// What a save does to a record's parent.
+/// A save's effect on a record's parent.
 package enum ParentChange: Sendable, Equatable {
     case unchanged
     case set(String)
     case removed
 }
 
-/// What a save may overwrite (section 5 of the rules). Raw values are CloudKit's.
+/// The versions that a save may overwrite (section 5 of the rules). Raw values are CloudKit's.
 package enum SavePolicy: Int, Sendable, CaseIterable {
     case ifServerRecordUnchanged = 0
     case changedKeys = 1

@@ -53,8 +53,8 @@ internal import TidemarkFields
 // 25. batchFailed       R-151
 
 extension RecordsRequest {
-    /// What is wrong with the request, whatever is stored; nil if nothing is. Check it before anything is read: names
-    /// that cannot exist must not reach the store.
+    /// A fault of the request that does not depend on stored data; nil if there is none. Check it before anything is
+    /// read: names that cannot exist must not reach the store.
     package func refusal(within limits: Limits) -> FailureReason? {
         Self.refusal(of: [self], within: limits)
     }
@@ -76,16 +76,16 @@ extension RecordsRequest {
         return nil
     }
 
-    /// What must be read to decide this request alone.
+    /// The data that must be read to decide this request alone.
     package func read(within limits: Limits) -> ZoneRead {
         ZoneRead(of: [self], in: key, limits: limits)
     }
 }
 
 extension ZoneRead {
-    /// What must be read to decide requests to one zone, each thing once: the named records, new parents
-    /// with their ancestors, and everything that deletions reach. Names that cannot exist are
-    /// left out.
+    /// The data that must be read to decide requests to one zone, each item once. It has the named records, new parents
+    /// with their ancestors, and everything that deletions reach. Names that cannot
+    /// exist are left out.
     package init(of requests: [RecordsRequest], in key: ZoneKey, limits: Limits) {
         var needs = ZoneNeeds(limits: limits)
         for request in requests {
@@ -119,7 +119,7 @@ extension ZoneRead {
     }
 }
 
-/// What requests to one zone need, collected request by request. A name may be there several times.
+/// The needs of requests to one zone, collected request by request. A name may be there several times.
 private struct ZoneNeeds {
     let limits: Limits
     var names: [String] = []
@@ -156,13 +156,13 @@ private struct ZoneNeeds {
 
     private mutating func takeDeletes(of request: RecordsRequest) {
         let deletesShare = request.deletesShare
-        // An end writes one row of the share, and whoever leaves has one row.
+        // An end writes one row of the share, and a user who leaves has one row.
         if deletesShare { sharing = sharing.and(.access(of: [])) }
         guard deletesShare, request.access.scope == .shared else {
             deletes += request.deletes
             return
         }
-        // that is no deletion. The CKShare record gets a new version, with the fields that it has.
+        // that is not a deletion. The CKShare record gets a new version, with the same fields.
         names.append(Share.zoneWideName)
         deletes += request.deletes.filter { !Share.isZoneWide(named: $0) }
     }
@@ -243,7 +243,7 @@ extension ZoneSnapshot {
         zone == nil ? .missingZone(lastRemoval) : nil
     }
 
-    /// The same for this caller. A zone of another owner in which the caller takes no part is not there, nor is why it
+    /// The same for this caller. A caller who takes no part in a zone of another owner sees neither the zone nor why it
     /// ended (I-5).
     package func refusal(for access: RecordAccess) -> FailureReason? {
         guard access.scope == .shared else { return refusal }

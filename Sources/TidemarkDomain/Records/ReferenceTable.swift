@@ -67,7 +67,7 @@ struct ReferenceTable: Sendable {
         changes[name] = (changes[name]?.before ?? before, after)
     }
 
-    /// What the transaction must write.
+    /// The changes of the transaction.
     var written: ReferenceChanges {
         var written = ReferenceChanges()
         for (holder, change) in changes.sorted(by: { $0.key < $1.key }) {

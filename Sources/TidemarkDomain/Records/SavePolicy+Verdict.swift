@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a save policy decides on one save, before anything is merged.
+/// The decision of a save policy on one save, before anything is merged.
 package enum SaveVerdict: Sendable, Equatable {
-    /// The record is new, with a new creation date, even if one of its name was deleted.
+    /// The record is new, with a new creation date, even if a record with its name was deleted.
     case create
     /// The sent keys overwrite the stored ones; all others stay.
     case update

@@ -3,8 +3,8 @@
 internal import TidemarkFields
 
 extension SaveRules {
-    /// Decides the save of a CKShare record, which is a record as others are, and says what becomes of its share.
-    /// The share decides who may save it, and what conflicts with what: the order of failures is in `ShareRules`.
+    /// Decides the save of a CKShare record, which is a record like others, and plans the change of its share. The share decides
+    /// who may save it, and which saves conflict: the order of failures is in `ShareRules`.
     ///
     /// - Parameters:
     ///   - said: what the save says of the share.
@@ -50,7 +50,7 @@ extension SaveRules {
     }
 
     private func failure(_ reason: FailureReason, over current: RecordState?, in table: ZoneTable) -> ItemFailure {
-        // whoever may change a share may read its record.
+        // a user who may change a share may read its record.
         if reason.isConflict { return ItemFailure(reason, serverRecord: current, serverZone: table.zone) }
         let isLimit = reason == .tooManyParticipants || reason == .tooMuchShared || reason == .tooManyBlocked
         return isLimit ? ItemFailure(reason, within: limits) : ItemFailure(reason)

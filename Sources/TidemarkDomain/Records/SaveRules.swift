@@ -55,14 +55,14 @@ struct SaveRules {
             return limiting(create(save, over: previous), save, on: table)
         case .update:
             guard let current else { preconditionFailure("an update without a record") }
-            // Whoever guesses the parent's name is answered as for any other.
+            // A user who guesses the parent's name gets the same answer as for any other name.
             if hidesParent(of: current), save.parent.setsParent { return .refuse(ItemFailure(.notPermitted)) }
             return limiting(update(current, by: save), save, on: table)
         }
     }
 
     /// Why a record that the user may not change cannot be saved. One that the user may not read is answered as if it
-    /// were not there. Names are unique, so whoever could create the record learns that its name is taken.
+    /// were not there. Names are unique, so a user who could create the record learns that its name is taken.
     private func refusal(of save: RecordSave, overForeign current: RecordState) -> FailureReason {
         guard !permissions(on: current).contains(.read) else { return .notPermitted }
         if case .refuse(let reason) = request.policy.verdict(tag: save.tag, current: nil) { return reason }
@@ -72,8 +72,8 @@ struct SaveRules {
     /// Why a record cannot become the parent of the user's record; nil if it can. The child keeps its parent
     /// from being deleted, so it takes the right to change the parent.
     ///
-    /// - Parameter isNew: whether the request makes the parent. In a shared hierarchy that is the user's, wherever it comes
-    ///   to be: its own parent is asked too.
+    /// - Parameter isNew: whether the request makes the parent. A parent in a shared hierarchy is the user's, wherever it will be: its own
+    ///   parent is checked too.
     func refusal(ofParent parent: RecordState?, isNew: Bool) -> FailureReason? {
         if isNew, let parent, request.access.seesHierarchies { return Share.isType(parent.type) ? .shareInvalid : nil }
         guard let parent, permissions(on: parent).contains(.read) else { return .parentMissing }
@@ -183,7 +183,7 @@ struct SaveRules {
 }
 
 extension RecordSave {
-    /// What is wrong with the save, whatever is stored and whatever the schema says; nil if nothing is.
+    /// A fault of the save that depends on neither stored data nor the schema; nil if there is none.
     package func refusal(within limits: Limits) -> FailureReason? {
         guard isOwnUser || RecordName.isValid(name, limits: limits) else {
             return RecordName.isUser(name) && type == RecordType.users ? .notPermitted : .recordNameInvalid

@@ -4,8 +4,8 @@
 struct ShareTable: Sendable {
     let zone: ZoneState
     private(set) var sharing: ZoneSharing
-    /// What of ``Limits/sharingRowsMax`` the owner's account has. What transactions in its other zones add meanwhile is not
-    /// seen, so they may pass the bound by as much.
+    /// The rows of the owner's account that count for ``Limits/sharingRowsMax``. Rows that transactions in its other zones add at the same
+    /// time are not seen, so they may pass the bound by as much.
     private var rowCount: Int
     /// How they have changed since, in this order.
     private(set) var changes: [SharingChanges] = []

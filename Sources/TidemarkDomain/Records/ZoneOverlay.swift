@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides the requests of a group, one after another, on what was read of their zone and what earlier requests
-/// changed.
+/// Decides the requests of a group, one after another, from the data that was read of their zone and the changes of
+/// earlier requests.
 ///
 /// Only final states are written in the end, each row once. So a group costs one statement, however many requests are
 /// in it. Each request gets the outcome that it would have had alone, in this order.
@@ -23,7 +23,7 @@ package final class ZoneOverlay {
     /// The lives of devices whose requests changed records, as ``RecordsRequest/memoryLife``. The zone is pushed to all
     /// other lives. Empty if no push is due.
     package private(set) var movedBy: Set<DeviceID> = []
-    /// Which life made which changes: those after the run before, up to this number.
+    /// The lives that made the changes: each made those after the run before, up to this number.
     private var runs: [(end: ChangeNumber, life: DeviceID)] = []
 
     package init(snapshot: ZoneSnapshot, store: StoreIncarnation, limits: Limits) {
@@ -40,9 +40,9 @@ package final class ZoneOverlay {
     /// - Parameters:
     ///   - arrivalEpoch: see `RequestMemory.recall`.
     ///   - now: the server's clock.
-    ///   - use: of the database, including what requests to any of its zones have changed so far; nil if there is no
+    ///   - use: of the database, including the changes of earlier requests in all of its zones; nil if there is no
     ///     quota.
-    ///   - cause: what is stored with the changes. A repeat changes nothing, so the first request stays their cause.
+    ///   - cause: the cause that is stored with the changes. A repeat changes nothing, so the first request stays their cause.
     /// - Returns: one entry for each item, or why the whole request is refused. A refused request leaves no trace.
     ///   Neither does a request to a zone that does not exist, which has no place to remember it.
     package func apply(
@@ -55,8 +55,8 @@ package final class ZoneOverlay {
         guard request.access.scope == .shared else {
             return answer(request, arrivalEpoch: arrivalEpoch, now: now, use: use)
         }
-        // I-5 goes before R-157: who has lost access learns nothing from a repeat. The shares are those that earlier
-        // requests have left.
+        // I-5 goes before R-157: a user who has lost access learns nothing from a repeat. The shares are those that
+        // earlier requests have left.
         guard let access = request.access.sharing(table?.shares?.sharing) else {
             return .success(withoutAccess(request, now: now))
         }
@@ -94,12 +94,12 @@ package final class ZoneOverlay {
     /// How many bytes the living records have grown in all requests together, as quotas count them.
     package var byteGrowth: Int64 { table?.byteGrowth ?? 0 }
 
-    /// Which life made each change, for pushes of single records.
+    /// The life that made each change, for pushes of single records.
     package var makers: ChangeMakers {
         ChangeMakers(runs: runs, contested: runs.count > 1 ? table?.writtenBySeveral(runs) ?? [] : [])
     }
 
-    /// What the transaction must write; nil if there is nothing.
+    /// The changes of the transaction; nil if there are none.
     package var changes: ZoneChanges? {
         guard let table, !decidedFor.isEmpty else { return nil }
         return table.changes(
@@ -107,12 +107,12 @@ package final class ZoneOverlay {
             tokenUsers: tokenUsers, limits: limits)
     }
 
-    /// A user who takes no part in the zone is told that it is not there: each item fails with `zoneNotFound`, whatever is
-    /// remembered. Only the delete of the CKShare record succeeds. It ends an invitation. It may also repeat the
-    /// request by which the user left.
+    /// A user who takes no part in the zone gets the answer that it does not exist: each item fails with `zoneNotFound`, whatever is
+    /// remembered. Only the delete of the CKShare record succeeds. It ends an invitation. It may also repeat the request by which
+    /// the user left.
     private func withoutAccess(_ request: RecordsRequest, now: Timestamp) -> RecordsOutcome {
         var outcome = request.outcomeWithoutAccess
-        // the repeat of a delete by which somebody left the share of a hierarchy. It says what was said before.
+        // the repeat of a delete by which a user left the share of a hierarchy. It gets the same answer again.
         if request.saves.isEmpty, request.deletes.count == 1, request.declineIndex == nil, hasLeft(by: request) {
             outcome.deletes[0] = .deleted
         }
@@ -138,7 +138,7 @@ package final class ZoneOverlay {
         return outcome.saves.isEmpty && outcome.deletes == [.deleted]
     }
 
-    /// How a request ends the invitation of its user. Nil if there is no invitation. Nil also if the request is a repeat,
+    /// The changes by which a request ends the invitation of its user. Nil if there is no invitation. Nil also if the request is a repeat,
     /// which must not end a later invitation.
     private func declining(_ request: RecordsRequest) -> SharingChanges? {
         let memory = memories[request.memoryLife] ?? RequestMemory()
@@ -221,7 +221,7 @@ extension RecordsRequest {
     /// records stands alone.
     var isCarriedOutAsWhole: Bool { isAtomic && key.name != ZoneName.default }
 
-    /// What a user is answered who neither takes part in the zone nor is invited, whatever is stored (I-5, R-330).
+    /// The answer for a user who neither takes part in the zone nor is invited, whatever is stored (I-5, R-330).
     package var outcomeWithoutAccess: RecordsOutcome {
         var outcome = failing(.zoneNotFound)
         if let declineIndex { outcome.deletes[declineIndex] = .deleted }
@@ -244,8 +244,8 @@ extension RecordsRequest {
 }
 
 extension RecordsPlan {
-    /// Writes what was not refused: saves first, then deletes and the records that they take along. Returns the outcome
-    /// of each item.
+    /// Writes the items that were not refused: saves first, then deletes and the records that they take along. Returns
+    /// the outcome of each item.
     func carryOut(
         _ request: RecordsRequest, on table: inout ZoneTable, asBatch: Bool, now: Timestamp
     ) -> RecordsOutcome {
@@ -304,13 +304,13 @@ extension RecordsPlan {
 }
 
 extension RecordsRequest {
-    /// What the device must hear of the record as it is after one of the request's saves.
+    /// The data that the device needs about the record as it is after one of the request's saves.
     ///
     /// - Parameter old: the version until then, or the tombstone.
     fileprivate func content(
         of record: RecordState, savedBy save: RecordSave, over old: RecordState?, in table: ZoneTable
     ) -> SavedContent {
-        // the device cannot know what became of the share, nor its URL.
+        // the device cannot know the state of the share, nor its URL.
         if save.isShare { return .record(record) }
         // This policy compares the tags itself.
         if policy == .ifServerRecordUnchanged { return .known }
@@ -321,7 +321,7 @@ extension RecordsRequest {
 }
 
 extension RecordMetadata {
-    /// What the server adds to what the client sent.
+    /// The data that the server adds to the client's.
     package init(
         of record: RecordState, _ changeNumber: ChangeNumber, in zone: ZoneID, _ content: SavedContent = .known
     ) {

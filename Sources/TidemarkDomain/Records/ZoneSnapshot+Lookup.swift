@@ -3,11 +3,11 @@
 internal import TidemarkFields
 
 extension ZoneSnapshot {
-    /// Fetches records by name: for each name, in order, the living record, or why there is none.
+    /// Fetches records by name: for each name, in order, the living record, or the reason why there is none.
     ///
     /// - Parameters:
-    ///   - access: the caller's access. A record that the caller may not read does not exist for it (I-5). In the shared
-    ///     database, what may be read is told by the shares of this snapshot.
+    ///   - access: the caller's access. A record that the caller may not read does not exist for it (I-5). In the shared database, the
+    ///     shares of this snapshot decide what may be read.
     ///   - limits: once the fields hold `answerBytesMax` bytes, the remaining names are left out, so that an answer stays
     ///     bounded. They are left out, too, from the first record on that was read without its fields. At least one name
     ///     is answered. So are the names from the CKShare record on that is one too many (`sharesTogetherMax`), because each comes

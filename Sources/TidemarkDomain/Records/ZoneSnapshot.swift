@@ -2,7 +2,7 @@
 
 package import TidemarkFields
 
-/// What a transaction must lock and read in one zone before the rules can decide.
+/// The data that a transaction must lock and read in one zone before the rules can decide.
 package struct ZoneRead: Sendable {
     package let key: ZoneKey
     /// Records that are saved, deleted or named as new parents; sorted, each once.
@@ -26,7 +26,7 @@ package struct ZoneRead: Sendable {
     package var hasRepeats = false
     /// Assets that saves name; by hash, each once.
     package let assets: [FieldAsset]
-    /// Who wants to name which of them, if the database is public; each once.
+    /// The users who want to name some of them, if the database is public; each once.
     package var assetClaimants: [AssetClaimant] = []
     /// Whether the zone's keys must be read. Only saves with encrypted values need them.
     package let needsZoneKeys: Bool
@@ -34,10 +34,10 @@ package struct ZoneRead: Sendable {
     package var namedZoneKeyIDs: Set<[UInt8]> = []
     /// Users whose custom roles must be read, because they write in the public database; sorted, each once.
     package let users: [UserID]
-    /// What must be read of the zone's shares.
+    /// The part of the zone's shares that must be read.
     package var sharing = SharingRead.nothing
-    /// Saves that may move records, or share them. In a zone with shared hierarchies all that is below these is read,
-    /// but for records whose parents stay (``ZoneSnapshot/movedNames(for:)``).
+    /// Saves that may move records, or share them. In a zone with shared hierarchies, everything below these is read, except below
+    /// records whose parents stay (``ZoneSnapshot/movedNames(for:)``).
     package var moves: [RecordMove] = []
     /// Whether a hierarchy may be shared that was not.
     package var sharesHierarchy = false
@@ -48,8 +48,8 @@ package struct ZoneRead: Sendable {
     package var action: ShareAction?
     /// References that deletions of the request may follow (`Limits.cascadeReferencesMax`). More: the cascade is cut.
     package let referencesFollowedMax: Int
-    /// Relatives that may be read beside the named records: ancestors, references, children, and what is below
-    /// records that move. More: they are cut.
+    /// The most relatives that may be read beside the named records: ancestors, references, children, and the
+    /// records below those that move. More: they are cut.
     package var relativesMax = Int.max
 
     package init(
@@ -87,7 +87,8 @@ package struct ZoneRead: Sendable {
     }
 }
 
-/// What was read after the zone's row was locked. It may also be cached knowledge, which the write then proves.
+/// The data that was read after the zone's row was locked. It may also be cached knowledge, which the write then
+/// proves.
 package struct ZoneSnapshot: Sendable {
     package let key: ZoneKey
     /// The living incarnation; nil if there is none.
@@ -96,8 +97,8 @@ package struct ZoneSnapshot: Sendable {
     package var writeNumber: Int64 = 0
     /// If no incarnation lives: why the last one ended. Nil if there never was one, or if it is forgotten.
     package var lastRemoval: ZoneRemovalReason?
-    /// By name, with tombstones. A name that was never used has no entry. Records that were read only as ancestors or
-    /// because a cascade reaches them have no fields, nor have those that are beyond the bound of the read.
+    /// By name, with tombstones. A name that was never used has no entry. Records that were read only as ancestors, or
+    /// because a cascade reaches them, have no fields. Nor do records beyond the bound of the read.
     package var records: [String: RecordState]
     /// How many bytes of fields each record has that was read without them.
     package var unread: [String: Int] = [:]
@@ -134,15 +135,16 @@ package struct ZoneSnapshot: Sendable {
     package var roles: [UserID: Set<Role>] = [:]
     /// The zone's shares, if they were asked for and the zone lives.
     package var sharing: ZoneSharing?
-    /// What is read of shared hierarchies, if the zone has any.
+    /// The data of shared hierarchies, if the zone has any.
     package var hierarchies: ZoneHierarchies?
-    /// What of ``Limits/sharingRowsMax`` the owner's account has, if all of the zone's shares were asked for.
+    /// The rows of the owner's account that count for ``Limits/sharingRowsMax``, if all of the zone's shares were asked
+    /// for.
     package var sharingRowCount = 0
     /// The storage use of the zone's database; nil if there is no quota.
     package var storageUse: StorageUse?
-    /// That of its owner's account; nil if there is no quota.
+    /// The storage use of its owner's account; nil if there is no quota.
     package var accountUse: AccountUse?
-    /// What accounts have created in the zone's database; nil if it is not public.
+    /// The bytes that accounts have created in the zone's database; nil if it is not public.
     package var publicUse: PublicUse?
     /// The bytes of all tombstones in the zone's database; 0 if it has no quota of either kind.
     package var tombstoneBytes: Int64 = 0
@@ -170,8 +172,8 @@ extension ZoneSnapshot {
         return quotas.min().map { tombstoneBytes > $0 } ?? false
     }
 
-    /// How many relatives of the records that the read names were read with them: ancestors, children, the holders of
-    /// references, and what is below those that may move.
+    /// The number of relatives that were read with the named records: ancestors, children, the holders of references,
+    /// and the records below those that may move.
     package func relativeCount(of read: ZoneRead) -> Int {
         let belowCount = hierarchies?.below.count ?? 0
         if read.isPlain { return belowCount }
@@ -211,7 +213,7 @@ extension ZoneSnapshot {
     private func storedBytes(of name: String) -> Int { unread[name] ?? records[name]?.fields.byteCount ?? 0 }
 }
 
-/// What the transaction writes in one zone: final states only, each row once.
+/// The data that the transaction writes in one zone: final states only, each row once.
 package struct ZoneChanges: Sendable {
     package let database: DatabaseID
     package let zone: ZoneID
@@ -225,8 +227,8 @@ package struct ZoneChanges: Sendable {
     package let byteGrowth: Int64
     /// How many bytes the zone's tombstones grow.
     package let tombstoneGrowth: Int64
-    /// How many more bytes the records of each creator take, with their assets, in a public database. Of records that
-    /// were deleted unread, ``assetUses`` says who gets back the bytes of their assets.
+    /// By how many bytes the records of each creator grow, with their assets, in a public database. For records that were deleted
+    /// unread, ``assetUses`` says who gets back the bytes of their assets.
     package var creatorGrowth: [UserID: Int64] = [:]
     /// The index column of each record that has one (``IndexColumn``), by record name. Most have none.
     package var indexColumns: [String: String] = [:]
@@ -238,18 +240,18 @@ package struct ZoneChanges: Sendable {
     package let clientTokens: [DeviceID: [UInt8]]
     /// The users of those devices that are participants'. All others are devices of the database itself.
     package let tokenUsers: [DeviceID: UserID]
-    /// How many of its own the database keeps.
+    /// The most tokens that the database keeps for its own user.
     package let clientTokensMax: Int
     /// How many of one participant it keeps.
     package let participantTokensMax: Int
-    /// Which assets the records began or ceased to name; empty unless assets are involved.
+    /// The assets that the records began or ceased to name; empty unless assets are involved.
     package let assetUses: [AssetUse]
     /// How the zone's shares change, in this order.
     package let sharing: [SharingChanges]
     /// Rows of what participants of hierarchies see, to insert or replace.
     package let shareRecords: [ShareRecord]
-    /// Whether hierarchies of the zone are shared afterwards, if that is not what the zone has said of itself
-    /// (``ZoneState/hasHierarchies``); nil: that stays as it is.
+    /// Whether hierarchies of the zone are shared afterwards, if that differs from the zone's row
+    /// (``ZoneState/hasHierarchies``); nil: no change.
     package let hasHierarchies: Bool?
     /// Whether the zone knows so many shares that a record may have more rows of them than are kept
     /// (``ShareRecord/rowsMax``). Usually it does not.

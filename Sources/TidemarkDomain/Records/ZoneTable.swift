@@ -10,8 +10,8 @@ struct ZoneTable: Sendable {
     private(set) var changeNumber: ChangeNumber
     /// As they were read.
     private let records: [String: RecordState]
-    /// What has been written since, by growing change number. The next property says where in it a record's newest
-    /// version is.
+    /// The versions that were written since, by growing change number. The next property has the place of a record's
+    /// newest version in it.
     private var versions: [RecordState] = []
     private var newest: [String: Int] = [:]
     /// The children of the records that a request of the group deletes, as many as the snapshot has.
@@ -38,16 +38,16 @@ struct ZoneTable: Sendable {
     private(set) var byteGrowth: Int64 = 0
     /// How many bytes the tombstones have grown since.
     private(set) var tombstoneGrowth: Int64 = 0
-    /// What the creators of records have of a public database; nil: the database is not public.
+    /// The use of a public database by the creators of records; nil: the database is not public.
     private var creators: CreatorUses?
     private(set) var references: ReferenceTable
     /// The zone's shares, if the group needs them. Most groups do not.
     private(set) var shares: ShareTable?
-    /// Which of its records shared hierarchies cover; nil: none is shared.
+    /// The shared hierarchies that cover its records; nil: none is shared.
     private(set) var hierarchies: HierarchyTable?
-    /// What the zone says of itself.
+    /// The value in the zone's row.
     private let saysHierarchies: Bool
-    /// What makes the changes that come next.
+    /// The cause of the next changes.
     var cause: ChangeCause?
 
     /// Nil if the zone does not live.
@@ -99,8 +99,8 @@ struct ZoneTable: Sendable {
     /// The living records whose parent this is.
     func children(of name: String) -> Set<String> { children[name] ?? [] }
 
-    /// Whether a record may name the asset: it was uploaded, and in a database of several users it is this
-    /// caller's to name. What earlier requests of the group have changed counts as it is now.
+    /// Whether a record may name the asset. It must be uploaded, and in a database of several users this caller
+    /// must be allowed to name it. Changes of earlier requests of the group count.
     func mayName(_ asset: FieldAsset, in name: String, _ access: RecordAccess) -> Bool {
         guard uploadedAssets.contains(asset) else { return false }
         if access.scope == .private { return true }
@@ -109,7 +109,7 @@ struct ZoneTable: Sendable {
         }
         if let current = self[name], isNamed(by: current) { return true }
         let claims = assetClaims[asset] ?? AssetClaims()
-        // What a share allows, it allows in its zone alone.
+        // A share's permissions apply only in its zone.
         let holders = access.scope == .shared ? claims.holders.filter { $0.zone == zone } : claims.holders
         return claims.isSender(access.user)
             || holders.contains { newest[$0.name] == nil && access.mayRead($0) }
@@ -138,7 +138,7 @@ struct ZoneTable: Sendable {
         return several
     }
 
-    /// Which assets each changed record began or ceased to name, by the records' names.
+    /// The assets that each changed record began or ceased to name, by the records' names.
     var assetUses: [AssetUse] {
         changedWithAssets.sorted().compactMap { name in
             guard let record = self[name] else { return nil }
@@ -167,10 +167,10 @@ struct ZoneTable: Sendable {
     /// Whether what one account creates is bounded.
     var isShared: Bool { creators?.isBounded == true }
 
-    /// How full the share of a public database is that a user's records have; nil: there is no bound.
+    /// The use of the share of a public database that a user's records have; nil: there is no bound.
     func share(of user: UserID) -> StorageUse? { creators?.share(of: user) }
 
-    /// How many bytes the share of the record's creator would grow if the record replaced `old`, of the same creator or a
+    /// By how many bytes the share of the record's creator would grow if the record replaced `old`, a version of the same creator or a
     /// tombstone.
     func shareGrowth(by record: RecordState, over old: RecordState?) -> Int64 {
         growth(by: record, over: old) + record.assetBytes - (old?.assetBytes ?? 0)
@@ -220,8 +220,8 @@ struct ZoneTable: Sendable {
         if let share = changes.insertedShare, share.isOfHierarchy { hierarchies?.add(share) }
     }
 
-    /// A CKShare record and the root of its hierarchy follow each other: a root that was deleted takes
-    /// its CKShare record along, and a root whose share has ended gets a new version.
+    /// A CKShare record and the root of its hierarchy follow each other. A deleted root takes its CKShare record
+    /// along, and a root whose share has ended gets a new version.
     ///
     /// - Parameters:
     ///   - roots: the roots of living shares before.
@@ -243,7 +243,7 @@ struct ZoneTable: Sendable {
         }
     }
 
-    /// All moves of a request are known: what is below the records that have moved is where they are.
+    /// All moves of a request are known: everything below the moved records is now at its new place.
     mutating func settleMoves() { hierarchies?.settle() }
 
     /// Gives the CKShare record of a share a new version, with which the share changes.
@@ -261,9 +261,9 @@ struct ZoneTable: Sendable {
         return nil
     }
 
-    // MARK: What is written
+    // MARK: Changes to write
 
-    /// What the transaction must write.
+    /// The changes of the transaction.
     ///
     /// - Parameter memories: by life of a device, those that have changed.
     func changes(
@@ -275,7 +275,7 @@ struct ZoneTable: Sendable {
         }
         var changes = ZoneChanges(
             database: database, zone: zone, changeNumber: covered?.changeNumber ?? changeNumber,
-            // Of which shares roots are is not stored with them, because it ends with the share.
+            // A root's share is not stored with the root, because it ends with the share.
             records: hierarchies == nil
                 ? changedRecords : changedRecords.map { $0.covered(by: $0.share, asRootOf: nil) },
             replaced: replaced, byteGrowth: byteGrowth, tombstoneGrowth: tombstoneGrowth, memories: memories,

@@ -37,7 +37,7 @@ struct CompactReader {
 
     var isAtEnd: Bool { offset == bytes.count }
 
-    /// Each number has one encoding: one with needless bytes is none.
+    /// Each number has one encoding: one with needless bytes is invalid.
     mutating func readNumber() -> UInt64? {
         var next = offset
         defer { offset = next }

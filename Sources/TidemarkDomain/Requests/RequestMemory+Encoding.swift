@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The first bytes of a stored memory: what it is, and the version of its format; and a number in it.
+/// The first bytes of a stored memory, which name its kind and the version of its format, and a number in it.
 enum MemoryFormat {
     static let memory: UInt64 = 0x11
     static let recordsOutcome: UInt64 = 0x21
     static let zonesOutcome: UInt64 = 0x31
 
-    /// In a ``RecordsOutcome``, instead of 0: a record that was saved, and whose content the device must hear of. It is
-    /// no reason of a failure, because those have 15 bits.
+    /// In a ``RecordsOutcome``, instead of 0: a record that was saved, and whose content the device must get. It is not
+    /// the reason of a failure, because those have 15 bits.
     static let saveOfUnknown: UInt64 = 0x8000
 }
 
 extension RequestMemory {
     /// The memory as one value of one row. The nonces follow the outcomes in the same order, 0 for none. If there are
-    /// no nonces at all, nothing follows.
+    /// no nonces, nothing follows.
     package var encoded: [UInt8] {
         var writer = CompactWriter()
         writer.write(MemoryFormat.memory)

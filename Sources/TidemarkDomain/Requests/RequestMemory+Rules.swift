@@ -8,7 +8,7 @@ extension RequestID {
     }
 }
 
-/// What a memory knows of a request that has arrived.
+/// The state of a request in a memory when it arrives.
 package enum RequestRecall: Sendable, Equatable {
     /// It was not decided here before: decide it and remember the outcome.
     case unseen

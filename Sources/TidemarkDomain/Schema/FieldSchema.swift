@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What queries may use a field for. Raw values are stored.
+/// The uses of a field in queries. Raw values are stored.
 package struct FieldMarks: OptionSet, Hashable, Sendable {
     package let rawValue: Int16
     package init(rawValue: Int16) { self.rawValue = rawValue }
@@ -15,7 +15,7 @@ package struct FieldMarks: OptionSet, Hashable, Sendable {
     package static let all: FieldMarks = [.queryable, .sortable, .searchable]
 }
 
-/// What a schema says of one field of a record type.
+/// A schema's data of one field of a record type.
 package struct FieldSchema: Hashable, Sendable {
     package var type: SchemaFieldType
     /// Whether the field's values are encrypted. Such a field has no marks.

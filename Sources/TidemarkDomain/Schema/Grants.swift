@@ -37,7 +37,7 @@ package enum Role: Hashable, Sendable, Comparable {
     package static func < (left: Self, right: Self) -> Bool { left.name < right.name }
 }
 
-/// What a role may do with records of one type. Raw values are stored.
+/// The operations that a role may carry out on records of one type. Raw values are stored.
 package struct Permissions: OptionSet, Hashable, Sendable {
     package let rawValue: Int16
     package init(rawValue: Int16) { self.rawValue = rawValue }
@@ -50,7 +50,7 @@ package struct Permissions: OptionSet, Hashable, Sendable {
     package static let all: Permissions = [.read, .create, .write]
 }
 
-/// Which roles may do what with records of one type in the public database.
+/// The permissions of each role on records of one type in the public database.
 package struct Grants: Hashable, Sendable {
     /// The permissions of each role. Roles without a permission are left out.
     package private(set) var byRole: [Role: Permissions]
@@ -59,7 +59,7 @@ package struct Grants: Hashable, Sendable {
         self.byRole = byRole.filter { !$0.value.isEmpty }
     }
 
-    /// The grants of a type whose schema says nothing of them: the world reads, users create, the creator writes.
+    /// The grants of a type whose schema has none: the world reads, users create, the creator writes.
     package static let standard = Grants([.world: .read, .authenticated: .create, .creator: .write])
 
     package mutating func add(_ permissions: Permissions, to role: Role) {

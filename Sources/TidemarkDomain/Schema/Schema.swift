@@ -46,7 +46,7 @@ extension RecordTypeSchema {
     }()
 }
 
-/// Which strings can name types, fields and roles in a schema.
+/// The strings that can name types, fields and roles in a schema.
 package enum SchemaName {
     /// A letter, then letters, digits and underscores, at most 255.
     package static func isValid(_ name: String) -> Bool { FieldKeyRule.app.allows(name) }
@@ -55,9 +55,10 @@ package enum SchemaName {
 /// The schema of one container in one environment.
 package struct ContainerSchema: Sendable, Equatable {
     package let container: ContainerID
-    /// Grows with every change by an operator, of this schema or another. What saves teach does not change it.
+    /// Grows with every change by an operator, of this schema or another. Types and fields that saves add do not change
+    /// it.
     package let version: Int64
-    /// Whether the schema is frozen: it learns nothing, and what it does not know is refused.
+    /// Whether the schema is frozen: it learns nothing, and unknown types and fields are refused.
     package let isFrozen: Bool
     package var schema: Schema
 
@@ -70,7 +71,7 @@ package struct ContainerSchema: Sendable, Equatable {
 }
 
 extension ContainerSchema {
-    /// What it holds, as ``SchemaRevision`` tells it.
+    /// Its contents, as ``SchemaRevision`` tells them apart.
     package var revision: SchemaRevision {
         SchemaRevision(
             version: version,
@@ -78,8 +79,7 @@ extension ContainerSchema {
     }
 }
 
-/// Tells whether a schema has changed. An operator's change has another version. What saves teach adds rows, and removes
-/// none.
+/// Tells whether a schema has changed. An operator's change has another version. Saves only add rows.
 package struct SchemaRevision: Sendable, Hashable {
     package let version: Int64
     /// Types, fields and marked system fields.

@@ -21,7 +21,7 @@ package enum SchemaDifference: Sendable, Equatable {
         }
     }
 
-    /// One line for people: `+` for what is new, `-` for what is gone, `~` for what is different.
+    /// One line for people: `+` for new entries, `-` for missing ones, `~` for different ones.
     package var text: String {
         switch self {
         case .roleAdded(let name): "+ ROLE \(name)"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What saves teach a schema that is not frozen: types and fields that it did not know.
+/// The types and fields that saves add to a schema that is not frozen.
 package struct SchemaLesson: Sendable, Equatable {
     /// New fields by type and key, without marks. A type without new fields may itself be new.
     package private(set) var fields: [String: [String: FieldSchema]]
@@ -41,7 +41,7 @@ extension Schema {
         return schema
     }
 
-    /// What this schema has of a lesson.
+    /// The part of a lesson that this schema has.
     package func part(of lesson: SchemaLesson) -> Schema {
         var part = Schema()
         for (name, fields) in lesson.fields {

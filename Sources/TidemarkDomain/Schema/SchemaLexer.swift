@@ -10,7 +10,7 @@ package struct SchemaPosition: Hashable, Sendable {
 package struct SchemaSyntaxError: Error, Equatable, CustomStringConvertible {
     package let position: SchemaPosition
     package let message: String
-    /// What may stand there, and what does; nil if something else is wrong.
+    /// The expected and the actual token; nil if something else is wrong.
     package let mismatch: Mismatch?
 
     /// A word or sign that the language does not allow at its place.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Somebody who takes no part in a share and has asked for access to it, or who may not ask.
+/// A user who takes no part in a share and has asked for access to it, or who may not ask.
 ///
 /// A user with a living participant row has none: an invitation answers the request.
 package struct AccessRequest: Hashable, Sendable {
     package let user: UserID
-    /// When they asked, or were blocked as a participant. Nil: they were blocked without having told who they are, so nobody is
-    /// told their name.
+    /// When they asked, or were blocked as a participant. Nil: they were blocked without having shown who they are, so nobody sees their
+    /// name.
     package let requestedAt: Timestamp?
-    /// Whether the user may not ask, and comes to the share by no link and no address. An invitation by name lifts it.
+    /// Whether the user may not ask, and cannot enter the share by any link or address. An invitation by name lifts it.
     package var isBlocked: Bool
 
     package init(user: UserID, requestedAt: Timestamp?, isBlocked: Bool = false) {
@@ -18,7 +18,7 @@ package struct AccessRequest: Hashable, Sendable {
     }
 }
 
-/// What a save of a CKShare makes of those who have asked for access.
+/// The effect of a save of a CKShare on requests for access.
 struct AccessRequestsPlan: Sendable, Equatable {
     var inserted: [AccessRequest] = []
     var updated: [AccessRequest] = []
@@ -27,8 +27,8 @@ struct AccessRequestsPlan: Sendable, Equatable {
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && dropped.isEmpty }
 }
 
-/// What a save of a CKShare answers those who have asked for access. Whoever is named in several ways is
-/// blocked if one of them is that.
+/// The answers of a save of a CKShare to users who have asked for access. A user who is named in several
+/// ways is blocked if one of them blocks.
 package struct AccessAnswers: Sendable, Hashable {
     package let denied: Set<UserID>
     package let blocked: Set<UserID>
@@ -45,7 +45,7 @@ package struct AccessAnswers: Sendable, Hashable {
 
 /// The rules of answers to requests for access.
 struct AccessRequestsRules {
-    /// Of the share; none if it is new.
+    /// The share's requests; none if it is new.
     let requests: [UserID: AccessRequest]
     let owner: UserID
     let now: Timestamp
@@ -53,8 +53,8 @@ struct AccessRequestsRules {
 
     /// - Parameters:
     ///   - rows: the participants of the share, as they are.
-    ///   - participants: what becomes of them. Whoever is blocked is taken out, and whoever is invited by name while their
-    ///     request waits is marked as approved.
+    ///   - participants: the plan for participants. Blocked users are taken out of it. A user who is invited by name while their request
+    ///     waits is marked as approved.
     func plan(
         _ answers: AccessAnswers, over rows: [ParticipantID: Participant], _ participants: inout ParticipantsPlan
     ) -> Result<AccessRequestsPlan, FailureReason> {
@@ -66,7 +66,7 @@ struct AccessRequestsRules {
             let isAnswered = request.isBlocked ? answers.unblocked : answers.denied
             if invited.contains(request.user) || isAnswered.contains(request.user) { plan.dropped.append(request.user) }
         }
-        // Whoever has accepted once has told who they are.
+        // A user who has accepted once has shown who they are.
         let known = Set(rows.values.filter { $0.acceptedNumber != nil }.compactMap(\.user))
         for user in blocked {
             var request = requests[user] ?? AccessRequest(user: user, requestedAt: known.contains(user) ? now : nil)
@@ -119,11 +119,11 @@ extension ParticipantsPlan {
 }
 
 extension ShareVisitor {
-    /// Decides a request for access. Nothing is asked for what is not there, of a share that takes no requests, by
-    /// somebody who is blocked, twice, and once a share has as many requests as it may have: all of that succeeds alike.
+    /// Decides a request for access. No request is stored if there is no such share, if it takes no requests, if the user is
+    /// blocked or has asked before, or if the share has as many requests as it may have. All of these succeed alike.
     ///
-    /// - Returns: what to write; nil: nothing. `shareIsOwn` for the owner, and `alreadyInvited` for whoever takes part or may
-    ///   accept: those know the share.
+    /// - Returns: the changes to write; nil if there are none. `shareIsOwn` for the owner, and `alreadyInvited` for a user who takes part
+    ///   or may accept: they know the share.
     package func requesting(
         in sharing: ZoneSharing?, at number: ChangeNumber, now: Timestamp, limits: Limits
     ) -> Result<SharingChanges?, FailureReason> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What somebody may do with a record, and the rule that says so: for operators.
+/// The permissions of a user on a record, and the rule that gives them: for operators.
 package struct AccessVerdict: Hashable, Sendable {
     /// As ``RecordAccess/effectivePermission(on:)`` decides it for every request.
     package let permissions: Permissions
@@ -40,16 +40,16 @@ package enum AccessReason: Hashable, Sendable {
     case linksUntaken(Int)
     /// The user was removed, or has left, by that change of the zone.
     case removed(at: ChangeNumber)
-    /// The user was invited and has accepted. What the user may do.
+    /// The user was invited and has accepted. The user's permission.
     case participant(SharePermission)
-    /// The user joined by the URL. What the share allows everybody now.
+    /// The user joined by the URL. The permission that the share gives everybody now.
     case publicUser(SharePermission)
     /// The record is the share itself.
     case shareRecord(ParticipantRole)
 }
 
 extension RecordAccess {
-    /// What the caller may do with a record, and why.
+    /// The caller's permissions on a record, and the reason.
     ///
     /// - Parameters:
     ///   - sharing: in the shared database: the shares of the record's zone, with all participants; nil if it has none.
@@ -77,7 +77,8 @@ extension RecordAccess {
         case .public: return .grants(to: roles(on: place))
         case .shared:
             guard let user, let sharing else { return .zoneNotShared }
-            // Nobody knows whether the user has the URL. The verdict says what it would allow (`mayJoin`).
+            // The server does not know whether the user has the URL. The verdict says what the URL would allow
+            // (`mayJoin`).
             let visitor = ShareVisitor(user: user, addresses: addresses, secret: sharing.secret ?? [])
             return sharing.reason(for: visitor, on: place)
         }
@@ -85,7 +86,7 @@ extension RecordAccess {
 }
 
 extension ZoneSharing {
-    /// - Precondition: the visitor is not the owner, who has nothing in the shared database.
+    /// - Precondition: the visitor is not the owner, whose own zones are not in the shared database.
     fileprivate func reason(for visitor: ShareVisitor, on place: RecordPlace) -> AccessReason {
         precondition(isWhole)
         guard let share = place.share.flatMap({ shares[$0] }) ?? livingShare else {
@@ -103,7 +104,7 @@ extension ZoneSharing {
         }
     }
 
-    /// Why somebody has no part in a share. What counts now comes before what was.
+    /// Why somebody has no part in a share. The present state comes before the past one.
     private func reasonOutside(_ user: UserID, of share: Share) -> AccessReason {
         if let request = request(of: user, in: share.number) { return request.isBlocked ? .blocked : .hasAsked }
         if let row = row(of: user, in: share.number) { return .removed(at: row.endedNumber ?? share.number.rawValue) }

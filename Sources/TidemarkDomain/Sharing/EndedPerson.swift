@@ -2,7 +2,7 @@
 
 /// Somebody whose account ends, as others' shares know them.
 package struct EndedPerson: Hashable, Sendable {
-    /// What the account is in each container.
+    /// The account's user in each container.
     package let users: Set<UserID>
     /// The verified addresses of the account, in their normal form.
     package let addresses: Set<String>
@@ -20,8 +20,8 @@ package struct EndedPerson: Hashable, Sendable {
 }
 
 extension ZoneSharing {
-    /// The person takes part in a living share no more, is not invited, waits for no answer and is blocked no more. The next
-    /// call is about another share. Nil if nothing of that is so in any.
+    /// The person no longer takes part in a living share, is no longer invited or blocked, and no longer waits for an answer. The next call
+    /// is about another share. Nil if no share has such an entry.
     ///
     /// The rows go, because an ended one would keep who the person was.
     func forgetting(_ person: EndedPerson, at number: ChangeNumber) -> SharingChanges? {

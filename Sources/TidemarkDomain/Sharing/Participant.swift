@@ -10,7 +10,7 @@ package struct ParticipantID: Hashable, Comparable, Sendable {
         self.low = low
     }
 
-    /// The owner's, who has no row. No device can invite with it.
+    /// The owner's ID. The owner has no row, and no device can invite with this ID.
     package static let owner = ParticipantID(high: 0, low: 0)
 
     package static func < (left: Self, right: Self) -> Bool {
@@ -18,7 +18,7 @@ package struct ParticipantID: Hashable, Comparable, Sendable {
     }
 }
 
-/// In which role a person takes part. Raw values are CloudKit's, and stored.
+/// The role of a person who takes part. Raw values are CloudKit's, and stored.
 package enum ParticipantRole: Int16, Sendable, CaseIterable {
     /// Has no row.
     case owner = 1
@@ -40,8 +40,8 @@ package enum ParticipantStatus: Int16, Sendable, CaseIterable {
 
 /// One person of one share, as stored. The owner has no row.
 ///
-/// In one share a user has one row at most, and so has an address. Whoever is invited again gets the old row back. A
-/// pending row names one thing: a user, an address or a one-time link.
+/// In one share, a user has at most one row, and so does an address. A user who is invited again gets the old row back.
+/// A pending row names one thing: a user, an address or a one-time link.
 package struct Participant: Hashable, Sendable {
     package let id: ParticipantID
     /// Nil until somebody accepts, if an address or a one-time link was invited.
@@ -49,8 +49,8 @@ package struct Participant: Hashable, Sendable {
     /// The address that was invited, in its normal form: an e-mail address or a telephone number. Never shown to other
     /// participants.
     package var address: String?
-    /// The random secret of the participant's one-time link. It stays when somebody has accepted with it. Shown to
-    /// nobody who may not change the share.
+    /// The random secret of the participant's one-time link. It stays when somebody has accepted with it. Only people who may
+    /// change the share see it.
     package var linkSecret: [UInt8]?
     package var role: ParticipantRole
     /// Has no meaning for a public user: the share's public permission holds, and is looked up each time.
@@ -58,8 +58,8 @@ package struct Participant: Hashable, Sendable {
     package var status: ParticipantStatus
     /// The number of the change that gave access.
     package var acceptedNumber: ChangeNumber?
-    /// The number of the change since which the user has had access to the zone without a gap: through this share, or through
-    /// another one that lived then.
+    /// The number of the change since which the user has had access to the zone without a gap, through this share or another one that lived
+    /// then.
     package var begunNumber: ChangeNumber?
     /// The number of the change that took it away, or ended the invitation. Set exactly if ``status`` is removed.
     package var endedNumber: ChangeNumber?
@@ -115,7 +115,7 @@ extension Participant {
         return accepted
     }
 
-    /// The row of somebody who joins a public share by its URL.
+    /// The row of a user who joins a public share by its URL.
     static func joining(
         _ user: UserID, as id: ParticipantID, at number: ChangeNumber, since begunNumber: ChangeNumber?, now: Timestamp
     ) -> Participant {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a save of a CKShare makes of the participants.
+/// The effect of a save of a CKShare on the participants.
 struct ParticipantsPlan: Sendable, Equatable {
     var inserted: [Participant] = []
     var updated: [Participant] = []
@@ -15,13 +15,13 @@ struct ParticipantsPlan: Sendable, Equatable {
 /// A person of the list is *known* if they have a living row that outlives the change of the public permission. All
 /// others of the list are invited.
 struct ParticipantsRules {
-    /// Of the share, by their IDs; none if the share is new.
+    /// The share's rows, by their IDs; none if the share is new.
     let rows: [ParticipantID: Participant]
     let owner: UserID
     /// The public permission before and after the save.
     let before: SharePermission
     let after: SharePermission
-    /// Who is blocked by the same save. They leave also while the share is public.
+    /// The users whom the same save blocks. They leave even while the share is public.
     let blocked: Set<UserID>
     let now: Timestamp
     let limits: Limits
@@ -34,11 +34,11 @@ struct ParticipantsRules {
         return .success(plan(sorted, keepsAll: false))
     }
 
-    // MARK: Who is known
+    // MARK: Known people
 
     /// A list, by what each entry is about.
     struct SortedEntries {
-        /// Of persons who are known, by their rows. If several are of one person, the last counts.
+        /// The saves for known people, by their rows. If several are for one person, the last counts.
         var known: [ParticipantID: ParticipantSave] = [:]
         var invited: [Invitation] = []
         /// The places of those in ``invited``.
@@ -46,13 +46,13 @@ struct ParticipantsRules {
 
         /// Somebody to be invited.
         struct Invitation {
-            /// Of a new row, or of the ended row that lives again.
+            /// The ID of a new row, or of the ended row that lives again.
             let id: ParticipantID
             let person: InvitedPerson
             var save: ParticipantSave
         }
 
-        /// Of several invitations of one person the last counts.
+        /// If there are several invitations of one person, the last counts.
         mutating func invite(
             _ person: InvitedPerson, by save: ParticipantSave, at id: @autoclosure () -> ParticipantID
         ) {
@@ -86,7 +86,7 @@ struct ParticipantsRules {
                 sorted.known[row.id] = entry
                 continue
             }
-            // the invitation of somebody who has not accepted ends as the share becomes public.
+            // the invitation of a person who has not accepted ends when the share becomes public.
             if let row, row.isPending, after != .noAccess { continue }
             guard let person = named.map({ $0.person ?? entry.linkPerson }) ?? entry.person else { return nil }
             sorted.invite(person, by: entry, at: places.take(row) ?? entry.id)
@@ -94,7 +94,7 @@ struct ParticipantsRules {
         return sorted
     }
 
-    // MARK: What is refused
+    // MARK: Refusals
 
     private func refusal(of entries: SortedEntries) -> FailureReason? {
         // the owner counts too. A share that has more, because the limit was lowered, may stay as it is.
@@ -109,7 +109,7 @@ struct ParticipantsRules {
         return removesSome && before != .noAccess ? .participantsFixed : nil
     }
 
-    // MARK: What becomes of them
+    // MARK: The new rows
 
     private func plan(_ entries: SortedEntries, keepsAll: Bool) -> ParticipantsPlan {
         var plan = ParticipantsPlan()

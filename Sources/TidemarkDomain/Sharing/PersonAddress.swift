@@ -8,7 +8,7 @@ package enum PersonAddress: Hashable, Sendable {
     /// `+` and digits.
     case phone(String)
 
-    /// Nil if it is no e-mail address: it needs something on both sides of its last `@`.
+    /// Nil if it is not an e-mail address: it needs text on both sides of its last `@`.
     package init?(email text: String) {
         let bytes = text.utf8
         guard let sign = bytes.lastIndex(of: UInt8(ascii: "@")), sign != bytes.startIndex,
@@ -17,7 +17,7 @@ package enum PersonAddress: Hashable, Sendable {
         self = .email(text.lowercased())
     }
 
-    /// Nil if it is no international telephone number. What people write between digits is left out.
+    /// Nil if it is not an international telephone number. Separators between digits are left out.
     package init?(phone text: String) {
         let kept = text.utf8.filter { !Self.separators.contains($0) }
         guard kept.first == UInt8(ascii: "+"), Self.digitCounts.contains(kept.count - 1),

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The number of a share: the change number of its zone at which it was first saved. It is unique in the zone's
-/// incarnation. Whoever stops sharing and shares again makes a share with another number.
+/// incarnation. If an owner stops sharing and shares again, the new share has another number.
 package struct ShareNumber: Hashable, Comparable, Sendable {
     package let rawValue: ChangeNumber
     package init(_ rawValue: ChangeNumber) { self.rawValue = rawValue }
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What is stored of a share beside its CKShare record. The record has the fields.
+/// The stored data of a share beside its CKShare record. The record has the fields.
 package struct Share: Hashable, Sendable {
     /// The record type of CKShare records.
     package static let recordType = "cloudkit.share"
@@ -20,9 +20,10 @@ package struct Share: Hashable, Sendable {
     package let recordName: String
     /// The name of the root record of the hierarchy that is shared; nil: the whole zone is.
     package let rootName: String?
-    /// The secret of the URL of a hierarchy's share. That of a whole zone's is ``ZoneSharing/secret``.
+    /// The secret of the URL of a hierarchy's share. The secret of a whole zone's share is
+    /// ``ZoneSharing/secret``.
     package var rootSecret: [UInt8]?
-    /// What everybody with the URL may do.
+    /// The permission of everybody with the URL.
     package var publicPermission: SharePermission
     /// Whether somebody with the URL who is not invited may ask for access.
     package var allowsRequests: Bool
@@ -63,7 +64,8 @@ package struct Share: Hashable, Sendable {
     package var isPublic: Bool { publicPermission != .noAccess }
 }
 
-/// What a participant may do, or everybody with a share's URL. Raw values are CloudKit's, and stored.
+/// The permission of a participant, or of everybody with a share's URL. Raw values are CloudKit's, and
+/// stored.
 package enum SharePermission: Int16, Sendable, CaseIterable {
     /// CloudKit's `none`.
     ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one user may do in one zone.
+/// The permissions of one user in one zone.
 ///
-/// It can be made only from a ``ZoneSharing``: access comes from what was read with the data.
+/// It can be made only from a ``ZoneSharing``: access comes from data that was read together with the records.
 package struct ShareAccess: Hashable, Sendable {
     /// Whether the zone is the user's own. Owners see it in their private database alone.
     package let isOwner: Bool
@@ -24,7 +24,7 @@ package struct ShareAccess: Hashable, Sendable {
     /// Whether the user takes part in a living share. For one who does not, the zone is not in the shared database.
     package var isParticipant: Bool { !isOwner && (part != nil || !parts.isEmpty) }
 
-    /// Whether the user may read each record of the zone. Then nothing must be left out of what is read for them.
+    /// Whether the user may read each record of the zone. Then no record must be left out of a read for them.
     package var readsEverything: Bool { isOwner || part != nil }
 
     /// Whether the user may be present with those who see that hierarchy, or the whole zone.
@@ -37,12 +37,12 @@ package struct ShareAccess: Hashable, Sendable {
     /// the user sees of the zone, unless the user reads everything.
     package var hierarchies: [ShareNumber] { parts.keys.sorted() }
 
-    /// With which change of the zone the user's present part in a share of a hierarchy began. What left the share before that
-    /// was never visible to the user as one who takes part now. Nil: they take part in no such share.
+    /// The zone's change with which the user's present part in a share of a hierarchy began. Records that left the share before that were
+    /// never visible to the user in this part. Nil: they take part in no such share.
     package func acceptedNumber(in share: ShareNumber) -> ChangeNumber? { parts[share]?.acceptedNumber }
 
-    /// With which change of the zone the user's access to it began. All parts are of one time without a gap, because whoever
-    /// accepts while another part lives takes over its number. Nil: they have none.
+    /// The zone's change with which the user's access to it began. All parts have one time without a gap, because a user who accepts while
+    /// another part lives takes over its number. Nil: they have none.
     package var begunNumber: ChangeNumber? { ([part].compactMap(\.self) + parts.values).map(\.begunNumber).min() }
 
     /// Whether the user may change the share and its participants.
@@ -57,8 +57,8 @@ package struct ShareAccess: Hashable, Sendable {
         isOwner || part?.permission == .readWrite || parts.values.contains { $0.permission == .readWrite }
     }
 
-    /// What the user may do with a record of the zone. ``RecordAccess/effectivePermission(on:)`` asks it for each record.
-    /// Whether the zone is in the user's list is ``isParticipant``, which SQL has a copy of (`SharedFeedStatements.access`).
+    /// The user's permissions on a record of the zone. ``RecordAccess/effectivePermission(on:)`` calls it for each record.
+    /// ``isParticipant`` says whether the zone is in the user's list. SQL has a copy of it (`SharedFeedStatements.access`).
     package func permission(on place: RecordPlace) -> Permissions {
         if isOwner { return .all }
         if let part { return part.permission(on: place) }

@@ -6,7 +6,8 @@ internal import TidemarkFields
 package enum ShareAction: Sendable {
     /// Somebody accepts, or joins by the URL. Somebody who joins gets this new random participant ID.
     case accept(ShareVisitor, as: ParticipantID)
-    /// Somebody with the URL who is not invited asks for access. What takes no request succeeds without a change.
+    /// A user with the URL who is not invited asks for access. If the share takes no requests, the request succeeds without a
+    /// change.
     case requestAccess(ShareVisitor)
     /// Somebody declines, or leaves.
     case decline(ShareVisitor)
@@ -15,12 +16,12 @@ package enum ShareAction: Sendable {
     case leave(UserID)
     /// An operator ends one participant's part, or their invitation, if it is in one of these shares.
     case remove(ParticipantID, in: ShareChoice = .every)
-    /// Somebody's account ends: they take part no more in these shares, and nothing of them is left there.
+    /// A person's account ends: they no longer take part in these shares, and no row of them stays.
     case forget(EndedPerson, in: ShareChoice = .every)
     /// An operator ends the share of the zone, as its owner does by deleting the CKShare record.
     case end
 
-    /// What must be read to decide the action: the CKShare records with their shares.
+    /// The data that must be read to decide the action: the CKShare records with their shares.
     package func read(of key: ZoneKey) -> ZoneRead {
         var read = ZoneRead(key: key, recordNames: [Share.zoneWideName], parentNames: [], lives: [])
         read.sharing = sharing
@@ -30,12 +31,12 @@ package enum ShareAction: Sendable {
 
     private var sharing: SharingRead {
         switch self {
-        // The parts of whoever accepts count.
+        // The parts of a user who accepts count.
         case .accept(let visitor, _), .requestAccess(let visitor), .decline(let visitor):
             .people(of: visitor.choice, and: [visitor.user])
         case .leave(let user): .access(of: [user])
-        // Only an operator, or the end of an account, looks for people in all shares, and in a few at a time: together they may
-        // have ``Limits/sharingRowsMax`` rows.
+        // Only an operator, or the end of an account, looks for people in all shares. Each read covers a few shares, because together they
+        // may have ``Limits/sharingRowsMax`` rows.
         case .remove(_, let choice), .forget(_, let choice): choice.isEvery ? .whole : .people(of: choice, and: [])
         // The rows of an ended share stay as they are.
         case .end: .access(of: [])
@@ -60,9 +61,9 @@ package enum ShareAction: Sendable {
     }
 }
 
-/// What an action writes. If there is nothing to write, the action has succeeded.
+/// The data that an action writes. If there is nothing to write, the action has succeeded.
 package struct ShareActionPlan: Sendable {
-    /// What the transaction must write; nil if there is nothing. The CKShare record has a new version in it, so
+    /// The changes of the transaction; nil if there are none. The CKShare record has a new version in it, so
     /// everybody's feed has the change.
     package let changes: ZoneChanges?
 }
@@ -74,8 +75,8 @@ extension ShareAction {
     ///   - snapshot: of the zone to which a link leads, or whose owner and name are known. It was read as ``read(of:)``
     ///     says.
     ///   - now: the server's clock.
-    ///   - cause: what is stored with the change.
-    /// - Returns: why it is refused. Whoever may not come to the share gets `shareUnknown`, as if there were none.
+    ///   - cause: the cause that is stored with the change.
+    /// - Returns: the reason for a refusal. A user who may not enter the share gets `shareUnknown`, as if there were none.
     ///   Declining and leaving is never refused for a reason that tells of the zone.
     package func plan(
         on snapshot: ZoneSnapshot, store: StoreIncarnation, now: Timestamp, limits: Limits, cause: ChangeCause? = nil
@@ -115,7 +116,7 @@ extension ShareAction {
         case .decline(let visitor):
             return visitor.declining(in: sharing, at: number).flatMap { table?.touchShare($0, now: now) }
         case .leave(let user):
-            // whoever leaves the zone leaves all of its shares, each with a change of its own.
+            // a user who leaves the zone leaves all of its shares, each with a separate change.
             while let changes = table?.shares?.sharing.leaving(user, at: (table?.changeNumber ?? 0) + 1) {
                 if let reason = table?.touchShare(changes, now: now) { return reason }
             }
@@ -123,7 +124,7 @@ extension ShareAction {
         case .remove(let id, _):
             return sharing?.removing(id, at: number).flatMap { table?.touchShare($0, now: now) }
         case .forget(let person, _):
-            // Each share has a change of its own.
+            // Each share has a separate change.
             while let changes = table?.shares?.sharing.forgetting(person, at: (table?.changeNumber ?? 0) + 1) {
                 if let reason = table?.touchShare(changes, now: now) { return reason }
             }
@@ -161,7 +162,7 @@ extension ZoneTable {
 }
 
 extension RecordState {
-    /// The tombstone of a CKShare record of which nothing is left.
+    /// The tombstone of a CKShare record whose data is gone.
     static func lostShare(named name: String, at now: Timestamp, by owner: UserID) -> RecordState {
         RecordState(
             name: name, type: Share.recordType, fields: FieldMap(), changeNumber: 0, isDeleted: true,

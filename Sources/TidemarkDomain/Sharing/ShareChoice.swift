@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Of which living shares of a zone all people are read: those that a request names. A zone may have so many shares, and each so
-/// many people, that nobody who asks for one of them may make the server read all.
+/// The living shares for which all people are read: those that a request names. A zone may have many shares, and each many people. A
+/// request for one share must not make the server read all.
 package struct ShareChoice: Hashable, Sendable {
     /// All of them: for operators, and for what must find somebody wherever they are.
     package static let every = ShareChoice(isEvery: true)
@@ -22,7 +22,7 @@ package struct ShareChoice: Hashable, Sendable {
         self.linkHashes = linkHashes
     }
 
-    /// What is enough for both.
+    /// The least that is enough for both.
     package func union(_ other: ShareChoice) -> ShareChoice {
         if isEvery || other.isEvery { return .every }
         return ShareChoice(names: names.union(other.names), linkHashes: linkHashes.union(other.linkHashes))
@@ -40,7 +40,7 @@ extension ShareVisitor {
     /// The share to which the visitor comes.
     package var choice: ShareChoice {
         if let linkHash { return ShareChoice(linkHashes: [linkHash]) }
-        // A link that was not looked up says nothing of the share that it opens.
+        // A link that was not looked up does not tell which share it opens.
         if secret != nil || linkSecret != nil { return .every }
         return ShareChoice(names: [shareName ?? Share.zoneWideName])
     }

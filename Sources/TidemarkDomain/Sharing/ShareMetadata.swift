@@ -2,7 +2,7 @@
 
 internal import TidemarkFields
 
-/// What a link leads to, as one visitor may know it.
+/// The share to which a link leads, as far as one visitor may know it.
 package struct ShareMetadata: Sendable {
     package let owner: ZoneOwner
     package let zone: ZoneState
@@ -11,7 +11,7 @@ package struct ShareMetadata: Sendable {
     package let share: ShownShare
     /// The root record of a hierarchy, if it was asked for.
     package var root: RecordState?
-    /// What the visitor is, or would be.
+    /// The visitor's role, present or future.
     package let role: ParticipantRole
     package let status: ParticipantStatus
     package let permission: SharePermission
@@ -29,7 +29,7 @@ package struct ShareMetadata: Sendable {
         self.permission = permission
     }
 
-    /// What it takes in an answer, roughly.
+    /// Roughly how many bytes it takes in an answer.
     package var byteCount: Int { record.fields.byteCount + share.byteCount + (root?.fields.byteCount ?? 0) }
 }
 
@@ -37,7 +37,7 @@ package struct ShareMetadata: Sendable {
 package enum PersonLookup: Hashable, Sendable {
     /// A user's record name.
     case user(String)
-    /// Nil: the text is no address.
+    /// Nil: the text is not an address.
     case address(PersonAddress?)
 
     /// Whether it is an address that somebody may have.

@@ -25,7 +25,7 @@
 // alreadyShared and hierarchyTooLarge of what is above and below the root (`RecordsPlan+Hierarchies`).
 // What else can be wrong with the record itself is in `RecordsRules`.
 
-/// What a save of a CKShare is decided on.
+/// The data on which a save of a CKShare is decided.
 package struct ShareSaveContext: Sendable {
     /// The database in which it is saved.
     package let scope: DatabaseScope
@@ -169,7 +169,7 @@ package struct SharePlan: Sendable, Equatable {
             + requests.inserted.count - requests.dropped.count
     }
 
-    /// What to write, once the change has its number; nil if nothing changes.
+    /// The changes to write, once the change has its number; nil if there are none.
     package func changes(at number: ChangeNumber) -> SharingChanges? {
         guard isChange else { return nil }
         let share = row(numbered: current?.number ?? ShareNumber(number))

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a save of a CKShare says of the share, beside the fields of its record.
+/// The data about the share in a save of a CKShare, beside the fields of its record.
 package struct ShareSave: Sendable, Equatable {
     /// The name of the CKShare record.
     package let recordName: String
     /// The tag of the client's copy; nil if the copy has none.
     package let tag: ChangeTag?
-    /// What everybody with the URL may do; nil: what they may do now, in a new share nothing.
+    /// The permission of everybody with the URL; nil: as now, and none in a new share.
     package let publicPermission: SharePermission?
-    /// All who are to take part, without the owner; nil: those who do now. Whoever is left out is removed.
+    /// All participants that the share will have, without the owner; nil: the present ones. Participants that are left
+    /// out are removed.
     package let participants: [ParticipantSave]?
-    /// Whether whoever is not invited may ask for access; nil: as now, in a new share they may not.
+    /// Whether people who are not invited may ask for access; nil: as now, and false in a new share.
     package let allowsRequests: Bool?
-    /// What is answered those who have asked.
+    /// The answers to users who have asked.
     package let answers: AccessAnswers
     /// The name of the root of the hierarchy that a first save shares. Later it is the same, or nil.
     package let rootName: String?
@@ -48,7 +49,7 @@ package struct ShareSave: Sendable, Equatable {
             allowsRequests: allowsRequests, answers: answers)
     }
 
-    /// Whether it says nothing of the share, so that only fields of the record may change.
+    /// Whether it has no data about the share, so that only fields of the record may change.
     package var isAboutFields: Bool {
         publicPermission == nil && participants == nil && allowsRequests == nil && answers.isEmpty
     }
@@ -56,9 +57,9 @@ package struct ShareSave: Sendable, Equatable {
 
 /// One participant of a ``ShareSave``.
 package struct ParticipantSave: Sendable, Hashable {
-    /// That of the server, or a new one.
+    /// The server's ID, or a new one.
     package let id: ParticipantID
-    /// Whom to invite. Needed if the share has no participant with the ID, and otherwise ignored.
+    /// The person to invite. Needed if the share has no participant with the ID, and otherwise ignored.
     package let person: InvitedPerson?
     package let role: ParticipantRole
     package let permission: SharePermission
@@ -73,7 +74,7 @@ package struct ParticipantSave: Sendable, Hashable {
         self.permission = permission
     }
 
-    /// a one-time link that nobody took and that has ended can be invited anew, and gets another secret.
+    /// if a one-time link ended before anybody took it, it can be invited again, and gets another secret.
     var linkPerson: InvitedPerson? { if case .link = person { person } else { nil } }
 
     /// The role of the person if they are invited: nobody is invited as owner or as public user.
@@ -83,9 +84,9 @@ package struct ParticipantSave: Sendable, Hashable {
 /// By what a person is invited.
 package enum InvitedPerson: Sendable, Hashable {
     case user(UserID)
-    /// An e-mail address or a telephone number in its normal form. Whoever has it verified may accept.
+    /// An e-mail address or a telephone number in its normal form. A user who has verified it may accept.
     case address(String)
-    /// Whoever comes first with the one-time link of this random secret. It is empty until the service has made one.
+    /// The first person who uses the one-time link of this random secret. It is empty until the service has made one.
     case link([UInt8])
 
     /// Whether it can be stored.
@@ -101,7 +102,7 @@ package enum InvitedPerson: Sendable, Hashable {
 }
 
 extension ShareSave {
-    /// What is wrong with the save, whatever is stored; nil if nothing is.
+    /// A fault of the save that does not depend on stored data; nil if there is none.
     ///
     /// - Parameters:
     ///   - scope: the database in which it is saved.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Somebody who comes to a share: with its URL, or because they were invited (R-315 … R-317).
+/// A user who opens a share, with its URL or because they were invited (R-315 … R-317).
 package struct ShareVisitor: Sendable, Hashable {
     package let user: UserID
     /// The verified addresses of the user's account, in their normal form.
@@ -36,13 +36,13 @@ package struct ShareVisitor: Sendable, Hashable {
         }
     }
 
-    /// The same user, who comes to this share with its URL.
+    /// The same user, opening this share with its URL.
     func coming(to share: Share, with secret: [UInt8]?) -> ShareVisitor {
         ShareVisitor(user: user, addresses: addresses, secret: secret ?? [], shareName: share.recordName)
     }
 }
 
-/// What a link opens.
+/// The thing that a link opens.
 package enum ShareKey: Sendable, Hashable {
     /// The share of the zone that has this secret.
     case zone([UInt8])
@@ -50,7 +50,7 @@ package enum ShareKey: Sendable, Hashable {
     case oneTime([UInt8])
 }
 
-/// How a visitor comes to a share.
+/// The way in which a visitor may enter a share.
 package enum ShareEntry: Sendable, Hashable {
     case owner
     /// They take part.
@@ -60,7 +60,7 @@ package enum ShareEntry: Sendable, Hashable {
     /// Anybody with the URL may join.
     case publicUser
 
-    /// What the share's metadata say of the visitor.
+    /// The visitor's state in the share's metadata.
     package func standing(
         in share: Share
     ) -> (role: ParticipantRole, status: ParticipantStatus, permission: SharePermission) {
@@ -74,25 +74,25 @@ package enum ShareEntry: Sendable, Hashable {
 
 /// The outcome of an acceptance.
 package struct ShareAcceptance: Sendable, Hashable {
-    /// What to write; nil if the visitor had accepted before.
+    /// The changes to write; nil if the visitor had accepted before.
     package let changes: SharingChanges?
 }
 
 extension ZoneSharing {
     /// The living share to which the visitor may come, and how.
     ///
-    /// Nil means `shareUnknown`. It is the same answer whether there is no such share, it has ended, or the visitor is not
-    /// invited or was removed.
+    /// Nil means `shareUnknown`. The answer is the same if there is no such share, if it has ended, and if the visitor is not invited or
+    /// was removed.
     package func entry(of visitor: ShareVisitor) -> (share: Share, entry: ShareEntry)? {
         guard let share = share(for: visitor) else { return nil }
         if visitor.user == owner { return (share, .owner) }
         if let row = row(of: visitor.user, in: share.number), row.isLiving {
             return (share, row.hasAccepted ? .participant(row) : .invited(row))
         }
-        // for whoever is blocked there is no such share.
+        // for a blocked user there is no such share.
         if isBlocked(visitor.user, in: share.number) { return nil }
         if let secret = visitor.linkSecret {
-            // whoever took the link is found above. For everybody else it is as if there were no such link.
+            // a user who took the link is found above. For everybody else there is no such link.
             guard let row = row(ofLink: secret, in: share.number), row.isUntakenLink else { return nil }
             return (share, .invited(row))
         }
@@ -100,16 +100,16 @@ extension ZoneSharing {
         return share.isPublic && visitor.secret != nil ? (share, .publicUser) : nil
     }
 
-    /// The living share. Nil if the visitor comes with another URL than the zone's: the zone of that URL is gone, and this one
-    /// has the same name. This is decided under the lock, because the zone may have been made anew since the link was looked up.
+    /// The living share. Nil if the visitor comes with another URL than the zone's. Then the zone of that URL is gone, and this one has the
+    /// same name. This is decided under the lock, because the zone may have been made again since the link was looked up.
     ///
     /// A one-time link dies with its participant.
     func share(for visitor: ShareVisitor) -> Share? { entryShares(of: visitor).first }
 
-    /// The same as a list of one or none. Each share is looked at, so that the time tells nothing of the secrets.
+    /// The same as a list of one or none. Each share is examined, so that the time reveals nothing about the secrets.
     func entryShares(of visitor: ShareVisitor) -> [Share] {
         if let linkSecret = visitor.linkSecret {
-            // NB: a share that was not asked for is not looked at. Of it the visitor's own row may be here.
+            // NB: a share that was not asked for is not examined. The visitor's own row in it may be here.
             return livingShares.filter { hasPeople(of: $0.number) && row(ofLink: linkSecret, in: $0.number) != nil }
         }
         if let secret = visitor.secret { return livingShares.filter { self.secret(of: $0) == secret } }
@@ -117,7 +117,7 @@ extension ZoneSharing {
         return livingShare.map { [$0] } ?? []
     }
 
-    /// The living row with that one-time link. Each row is compared in full, so that the time tells nothing of the secrets.
+    /// The living row with that one-time link. Each row is compared in full, so that the time reveals nothing about the secrets.
     fileprivate func row(ofLink secret: [UInt8], in share: ShareNumber) -> Participant? {
         var found: Participant?
         for row in rows(of: share) where row.isLiving {
@@ -145,8 +145,8 @@ extension ShareVisitor {
     /// Decides an acceptance.
     ///
     /// - Parameters:
-    ///   - sharing: of the zone, with all participants of the share and all parts of the visitor; nil if the zone is gone or the
-    ///     URL leads nowhere.
+    ///   - sharing: the zone's, with all participants of the share and all parts of the visitor; nil if the zone is gone or the URL leads
+    ///     nowhere.
     ///   - id: a random ID for the row of a public user.
     ///   - number: the number of the change, if it is one.
     package func accepting(
@@ -169,7 +169,7 @@ extension ShareVisitor {
             changes.updated = [row.accepted(by: user, at: number, since: sharing.accessBegin(of: user))]
             // The user has one row: the one that lives takes the place of the one that ended.
             if let former, former.id != row.id { changes.forgotten = [former.id] }
-            // whoever has come waits for no answer.
+            // a user who has joined no longer waits for an answer.
             if sharing.request(of: user, in: share.number) != nil { changes.droppedRequests = [user] }
         case .publicUser:
             // who joins counts, and so does the owner.
@@ -187,10 +187,10 @@ extension ShareVisitor {
 
     /// Ends the visitor's invitations and participation. Nil if there is nothing to end: that succeeds with the same answer.
     ///
-    /// A one-time link that nobody took is declined by whoever has it.
+    /// If nobody took a one-time link, anyone who has it can decline it.
     package func declining(in sharing: ZoneSharing?, at number: ChangeNumber) -> SharingChanges? {
         guard let sharing, let share = sharing.share(for: self) else { return nil }
-        // Whoever brings no link and no address has one row.
+        // A visitor without a link and without an address has one row.
         precondition(sharing.hasPeople(of: share.number) || linkSecret == nil && addresses.isEmpty)
         let link = linkSecret.flatMap { sharing.row(ofLink: $0, in: share.number) }
         let rows = sharing.rows(of: share.number).filter { row in
@@ -217,7 +217,7 @@ extension ZoneSharing {
         return nil
     }
 
-    /// One participant is removed, or one invitation ends. Nil if there is none of that ID.
+    /// One participant is removed, or one invitation ends. Nil if nobody has that ID.
     func removing(_ id: ParticipantID, at number: ChangeNumber) -> SharingChanges? {
         for share in livingShares where hasPeople(of: share.number) {
             guard let row = participants[share.number]?[id], row.isLiving else { continue }

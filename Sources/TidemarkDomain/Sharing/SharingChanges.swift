@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The rows of one share that one change writes. The same transaction gives the CKShare record a new version with the
-/// same number, so that everybody's feed has it.
+/// same number, so it is in everybody's feed.
 package struct SharingChanges: Hashable, Sendable {
     package let share: ShareNumber
     /// The number of the change in the zone.
@@ -24,12 +24,12 @@ package struct SharingChanges: Hashable, Sendable {
     package var insertedRequests: [AccessRequest] = []
     /// The same rows with other values, by their users.
     package var updatedRequests: [AccessRequest] = []
-    /// Of whom such rows are deleted.
+    /// The users whose rows of requests are deleted.
     package var droppedRequests: [UserID] = []
     /// Ended shares to delete with their participants.
     package var forgottenShares: [ShareNumber] = []
-    /// Shares of hierarchies that have ended: what is stored of the records that they covered says nothing any more. Some of it
-    /// is deleted with this change, no more than one request may add (``Limits/shareSubtreeMax``).
+    /// Shares of hierarchies that have ended: stored rows of the records that they covered have no meaning any more. Some of it is deleted
+    /// with this change, no more than one request may add (``Limits/shareSubtreeMax``).
     package var endedHierarchies: [ShareNumber] = []
 
     /// How many rows there are more afterwards. The link of a root may be there already.

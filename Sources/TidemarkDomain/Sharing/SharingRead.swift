@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is to be read of a zone's shares, in the same snapshot as what else is asked.
+/// The part of a zone's shares that must be read, in the same snapshot as the rest.
 package enum SharingRead: Hashable, Sendable {
     case nothing
     /// All shares, and the participations of these users: enough for what they may do. Sorted, each once.
@@ -10,18 +10,18 @@ package enum SharingRead: Hashable, Sendable {
     /// All shares, all participants of the chosen ones, and the participations of these users in the others: for a change of
     /// shares. Users are sorted, each once.
     case people(of: ShareChoice, and: [UserID])
-    /// All shares, the participants of the chosen ones who have not ended, the user's own part in the others, and the names of
-    /// people, for a user to whom they are shown. The read counts as that user's.
+    /// For a user to whom the shares are shown: all shares, the participants of the chosen ones who have not ended, the user's own part in
+    /// the others, and the names of people. The read counts as that user's.
     case shown(to: UserID, of: ShareChoice = .every)
     /// The same of the chosen shares alone, as if there were no others: for somebody who brings links, or gets CKShare records.
     case linked(to: UserID, of: ShareChoice)
 
-    /// What a reader of records needs. Only in the shared database do shares decide who may read.
+    /// The part that a reader of records needs. Only in the shared database do shares decide who may read.
     package init(for access: RecordAccess?) {
         self = access?.viewer.map { .access(of: [$0]) } ?? .nothing
     }
 
-    /// What is enough for both. What is read to be shown is never read with a change of shares.
+    /// The least that is enough for both. Reads for showing are never combined with reads for a change of shares.
     package func and(_ other: SharingRead) -> SharingRead {
         switch (self, other) {
         case (.nothing, let read), (let read, .nothing): return read
@@ -39,7 +39,7 @@ package enum SharingRead: Hashable, Sendable {
 
     private static func each(_ users: [UserID]) -> [UserID] { Set(users).sorted { $0.rawValue < $1.rawValue } }
 
-    /// Of which shares all people are read.
+    /// The shares for which all people are read.
     package var choice: ShareChoice {
         switch self {
         case .nothing, .access: ShareChoice()
@@ -51,7 +51,7 @@ package enum SharingRead: Hashable, Sendable {
     /// Whether all people of all living shares are read.
     package var isWhole: Bool { choice.isEvery }
 
-    /// Whether shares and people may be added by what is decided: then those of the account are counted.
+    /// Whether the decision may add shares and people. Then those of the account are counted.
     package var countsRows: Bool {
         switch self {
         case .whole, .people: true

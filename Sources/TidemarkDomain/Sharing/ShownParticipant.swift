@@ -21,7 +21,7 @@ package struct ShownParticipant: Sendable, Hashable {
     /// Whether the participant is the viewer.
     package let isViewer: Bool
 
-    /// What it takes in an answer, roughly.
+    /// Roughly how many bytes it takes in an answer.
     var byteCount: Int {
         (linkSecret == nil ? 100 : 200) + (address?.utf8.count ?? 0) + (name?.byteCount ?? 0)
     }
@@ -66,7 +66,7 @@ extension ZoneSharing {
 }
 
 extension Participant {
-    /// whoever is only invited has no name, so that an invitation tells nobody whose an address or a record name is.
+    /// a person who is only invited has no name, so an invitation does not tell whose an address or a record name is.
     fileprivate func shown(
         in share: Share, isViewer: Bool, seesAll: Bool, named names: [UserID: PersonName]
     ) -> ShownParticipant {

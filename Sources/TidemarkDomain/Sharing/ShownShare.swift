@@ -7,47 +7,48 @@ package struct ShownShare: Sendable, Hashable {
     package let rootName: String?
     /// The owner first.
     package let participants: [ShownParticipant]
-    /// The secret of the share's URL. Empty for a viewer who has a one-time link that they have not taken yet: with
-    /// the URL they could join later, if the share becomes public.
+    /// The secret of the share's URL. Empty for a viewer with a one-time link that nobody has taken: with the URL they could join
+    /// later, if the share becomes public.
     package let secret: [UInt8]
     /// The SHA-256 of the secret, with which one-time links begin. Empty: they are not told.
     package var secretHash: [UInt8] = []
-    /// Whether whoever is not invited may ask for access. Told, as what follows, to those who may change the share.
+    /// Whether people who are not invited may ask for access. Like the following properties, it is shown to those who
+    /// may change the share.
     package let allowsRequests: Bool
-    /// Who has asked and waits, in the order in which they came.
+    /// The users who have asked and wait, in the order in which they came.
     package let requesters: [ShownRequester]
-    /// Who may not ask any more.
+    /// The users who may no longer ask.
     package let blocked: [ShownRequester]
 
-    /// Whether the viewer is told of one-time links.
+    /// Whether one-time links are shown to the viewer.
     package var hasOneTimeLinks: Bool { participants.contains { $0.linkSecret != nil } }
 
-    /// What it takes in an answer, roughly.
+    /// Roughly how many bytes it takes in an answer.
     package var byteCount: Int {
         let asking = (requesters + blocked).reduce(0) { $0 + 100 + ($1.name?.byteCount ?? 0) }
         return participants.reduce(100) { $0 + $1.byteCount } + asking
     }
 
-    /// The users among the participants, but for one.
+    /// The users among the participants, except one.
     package func users(besides caller: UserID?) -> Set<UserID> {
         Set((participants.compactMap(\.user) + (requesters + blocked).map(\.user)).filter { $0 != caller })
     }
 }
 
 extension AccessRequest {
-    /// By which a list is ordered.
+    /// The time that orders a list.
     fileprivate var shownTime: Timestamp { requestedAt ?? Timestamp(milliseconds: 0) }
 }
 
-/// Somebody who has asked for access to a share, or may not. Whoever asks tells who they are.
+/// Somebody who has asked for access to a share, or may not. A user who asks shows who they are.
 package struct ShownRequester: Sendable, Hashable {
     package let user: UserID
     package let name: PersonName?
 }
 
 extension ZoneSharing {
-    /// The living share of a CKShare record, as one viewer sees it. Nil if there is none, or if the viewer may see
-    /// nothing of it.
+    /// The living share of a CKShare record, as one viewer sees it. Nil if there is none, or if the viewer may see no
+    /// part of it.
     ///
     /// - Parameters:
     ///   - viewer: the user.

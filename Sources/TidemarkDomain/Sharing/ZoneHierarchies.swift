@@ -38,7 +38,7 @@ package struct RecordMove: Hashable, Sendable {
     /// Whether it is a participant's: then a root keeps its parent, whatever is saved.
     fileprivate let isParticipants: Bool
 
-    /// Nil if the save says nothing of the parent.
+    /// Nil if the save does not change the parent.
     init?(_ save: RecordSave, in scope: DatabaseScope) {
         switch save.parent {
         case .unchanged: return nil
@@ -55,9 +55,9 @@ package struct RecordMove: Hashable, Sendable {
     }
 }
 
-/// What a transaction reads in a zone of which hierarchies are shared, beside its shares.
+/// The data that a transaction reads in a zone with shared hierarchies, beside its shares.
 package struct ZoneHierarchies: Sendable {
-    /// Of the records that the transaction reads, those that a living share covers.
+    /// The records that a living share covers, among those that the transaction reads.
     package var covers: [String: CoveredRecord] = [:]
     /// All living records below those of ``ZoneSnapshot/movedNames(for:)``.
     package var below: [RecordBelow] = []
@@ -69,9 +69,8 @@ package struct ZoneHierarchies: Sendable {
 
 /// A row of what a share's participants see: the newest that happened in the share to a record of that name.
 ///
-/// These rows are in no quota. A record, or its tombstone, has ``rowsMax`` of them at most, in whatever shares, living and
-/// ended. So what an account stores of them is in proportion to its records, which a quota counts, and to its tombstones, of
-/// which there are no more.
+/// These rows are in no quota. A record, or its tombstone, has at most ``rowsMax`` of them, in any shares, living and ended. So an
+/// account's rows are in proportion to its records, which a quota counts, and to its tombstones, whose number is bounded.
 package struct ShareRecord: Hashable, Sendable {
     /// Rows of one record: of the share that covers it, which is the newest, and of those that it was in before. More: the
     /// oldest are forgotten, and tokens that could tell of them are expired.
@@ -82,7 +81,7 @@ package struct ShareRecord: Hashable, Sendable {
 
     package let share: ShareNumber
     package let name: String
-    /// The record's type, which is told of one that is gone.
+    /// The record's type. A deletion of the record is reported with it.
     package let type: String
     /// When it happened, in the zone's numbering.
     package let number: ChangeNumber
@@ -129,8 +128,8 @@ extension ZoneSnapshot {
         return Set(moved.map(\.name)).sorted()
     }
 
-    /// The records that must be read beside those that the requests name, because one ends with the other: the CKShare
-    /// record of each root that may be deleted, and the root of each CKShare record that may be.
+    /// The records that must be read beside those that the requests name, because one ends with the other. These are
+    /// the CKShare record of each root that may be deleted, and the root of each CKShare record that may be deleted.
     ///
     /// - Parameter read: what the requests need. Its action, if it has one, names CKShare records too.
     package func recordsOfShares(for read: ZoneRead) -> [String] {

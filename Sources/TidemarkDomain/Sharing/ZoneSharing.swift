@@ -6,14 +6,14 @@ package struct ZoneSharing: Hashable, Sendable {
     package let owner: UserID
     package private(set) var shares: [ShareNumber: Share]
     package private(set) var participants: [ShareNumber: [ParticipantID: Participant]]
-    /// Who has asked for access, or may not, by their users. Only if all participants were read.
+    /// The requests for access and the blocked users, by user. Only if all participants were read.
     package private(set) var requests: [ShareNumber: [UserID: AccessRequest]]
     /// The secret of the zone's URL; nil: the zone was never shared. Another share of the zone has the same URL.
     package private(set) var secret: [UInt8]?
     /// Whether all participants of living shares were read; to be shown, those who have not ended. For the access of some
     /// users their own rows are enough. For a change of a share they are not.
     package let isWhole: Bool
-    /// Otherwise: the living shares of which all were read.
+    /// Otherwise: the living shares whose people were all read.
     package private(set) var wholeShares: Set<ShareNumber>
     /// The names of the owner and of those who have accepted, as far as they have some. Empty unless the shares were
     /// read to be shown (``SharingRead/shown(to:)``).
@@ -67,7 +67,7 @@ package struct ZoneSharing: Hashable, Sendable {
         return names
     }
 
-    /// Records that say of which shares they are roots. What is said of their places stays.
+    /// Records with the shares of which they are roots. Their places stay as they are.
     package func namingRoots(_ records: [RecordState]) -> [RecordState] {
         let names = rootShareNames
         return records.map { record in
@@ -105,7 +105,7 @@ package struct ZoneSharing: Hashable, Sendable {
         }
         if let share = changes.insertedShare ?? changes.updatedShare {
             sharing.shares[share.number] = share
-            // Of a share that is new all is known.
+            // A new share is known completely.
             if changes.insertedShare != nil, !isWhole { sharing.wholeShares.insert(share.number) }
             if let secret = changes.insertedSecret {
                 if share.isOfHierarchy {
@@ -155,7 +155,7 @@ package struct ZoneSharing: Hashable, Sendable {
 
     func request(of user: UserID, in share: ShareNumber) -> AccessRequest? { requests[share]?[user] }
 
-    /// Whether the user comes to the share by no link and no address.
+    /// Whether the user cannot enter the share, whatever link or address they use.
     func isBlocked(_ user: UserID, in share: ShareNumber) -> Bool { request(of: user, in: share)?.isBlocked ?? false }
 
     /// Those who have asked for access and wait for an answer.
@@ -198,7 +198,7 @@ package struct ZoneSharing: Hashable, Sendable {
 }
 
 extension Participant {
-    /// What the participant may do: a public user what the share now allows everybody.
+    /// The participant's permission: for a public user, the share's public permission.
     package func permission(in share: Share) -> SharePermission {
         role == .publicUser ? share.publicPermission : permission
     }

@@ -123,7 +123,7 @@ package struct QueryIndex: Sendable {
     /// Whether it has subscriptions in a public database. Then all are: an index is of one database.
     package private(set) var isPublic = false
 
-    /// The approximate memory of a subscription beside its texts, and of its predicate made ready.
+    /// The approximate memory of a subscription beside its texts, and of its prepared predicate.
     private static let bytesPerSubscription = 512
     /// The most members of a candidate.
     private static let membersMax = 500
@@ -169,8 +169,8 @@ package struct QueryIndex: Sendable {
         }
     }
 
-    /// What happened to a record between two versions that are not one after another. Of one that was deleted and created again,
-    /// or has another type, it is two changes.
+    /// The changes of a record between two versions that may not follow each other. If it was deleted and created again, or has another
+    /// type, there are two changes.
     package static func changes(
         from old: RecordState?, to new: RecordState
     ) -> [(old: RecordState?, new: RecordState)] {
@@ -182,8 +182,7 @@ package struct QueryIndex: Sendable {
         return [(before, end), (nil, new)]
     }
 
-    /// The subscriptions that a change may fire, in parts of which each is evaluated in a moment. Those with short predicates come
-    /// first.
+    /// The subscriptions that a change may fire, in parts that can each be evaluated in a moment. Those with short predicates come first.
     ///
     /// - Parameters:
     ///   - old: the version before; nil: there was none.

@@ -2,7 +2,7 @@
 
 package import TidemarkFields
 
-/// What one push of a query subscription says (R-251 … R-258): at most 4 KB. A pure value.
+/// The contents of one push of a query subscription (R-251 … R-258): at most 4 KB. A pure value.
 package struct QueryNotification: Sendable, Equatable {
     /// the most bytes of texts and fields.
     package static let bytesMax = 4_096
@@ -24,14 +24,14 @@ package struct QueryNotification: Sendable, Equatable {
     package private(set) var record: Record?
     /// In the order in which the app names them.
     package private(set) var fields: [(key: String, value: FieldValue)] = []
-    /// What the user is shown; nil: the push is silent.
+    /// The text, sound and badge for the user; nil: the push is silent.
     package private(set) var alert: NotificationInfo?
     /// Whether something was left out.
     package private(set) var isPruned = false
 
     /// - Parameters:
-    ///   - version: the record after the change, or what it was before its deletion. Nil: it is not known here, as on
-    ///     another server than that of the change.
+    ///   - version: the record after the change, or the record before its deletion. Nil: it is not known here, for
+    ///     example on another server than that of the change.
     package init(
         _ info: NotificationInfo, reason: QueryReason, of record: Record, version: RecordState?
     ) {
@@ -55,7 +55,7 @@ package struct QueryNotification: Sendable, Equatable {
         }
     }
 
-    /// What is left out together, in the published order.
+    /// The parts that are left out together, in the published order.
     package enum PruningStep: CaseIterable, Sendable {
         case fields, reason, record, title, subtitle, category, collapseID, launchImage, action, sound
         case localizedAlert, alertBody
@@ -123,7 +123,7 @@ extension NotificationInfo {
                 && collapseIDKey.isEmpty)
     }
 
-    /// arguments and the collapse ID are the values of the fields that they name. What the record lacks is empty.
+    /// arguments and the collapse ID are the values of the fields that they name. Values that the record lacks are empty.
     fileprivate func filled(from record: RecordState?) -> NotificationInfo {
         var info = self
         info.desiredKeys = []

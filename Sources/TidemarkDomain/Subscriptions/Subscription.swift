@@ -11,14 +11,14 @@ package struct Subscription: Sendable, Equatable {
     package let zoneName: String?
     /// The client's notification info. The server stores it unread.
     package let notificationInfo: [UInt8]
-    /// What a query subscription watches; nil for other kinds.
+    /// The query of a query subscription; nil for other kinds.
     package let query: SubscriptionQuery?
-    /// Whether it fired once, and has ended by it. Only devices that connect are told of it.
+    /// Whether it fired once and has therefore ended. Only devices that connect get it.
     package let hasFired: Bool
 
     /// For how many days a subscription that has fired once is known.
     package static let firedDaysMax = 30
-    /// How many of them a user has at least. Of more the last ones are left by the next save.
+    /// The number of them that a user has at least. If there are more, the next save keeps the last ones.
     package static let firedCountMax = 100
 
     /// CloudKit's kinds of subscriptions. The raw value is stored.
@@ -67,7 +67,7 @@ package struct WatchingSubscription: Sendable, Equatable {
     package var key: SubscriberKey { SubscriberKey(user: user, key: subscription.key) }
 }
 
-/// What names a subscription among those of all users.
+/// The name of a subscription among those of all users.
 package struct SubscriberKey: Hashable, Sendable {
     package let user: UserID
     package let key: Subscription.Key
@@ -81,7 +81,7 @@ package struct SubscriberKey: Hashable, Sendable {
 /// Query subscriptions of one database, by user, scope and ID.
 package struct WatchingPage: Sendable, Equatable {
     package let subscriptions: [WatchingSubscription]
-    /// Behind which the next page begins. Those of which nobody here knows anything count as well. Nil: there is no more.
+    /// The key after which the next page begins. It may be the key of a subscription that this server cannot read. Nil: there are no more.
     package let next: SubscriberKey?
 
     package init(subscriptions: [WatchingSubscription], next: SubscriberKey?) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which changes fire a query subscription. The record type and the zone are the subscription's own.
+/// The changes that fire a query subscription. The record type and the zone are the subscription's own.
 package struct SubscriptionQuery: Sendable, Equatable {
     /// As in `CKQuerySubscription.Options`. The raw value is stored.
     package struct Options: OptionSet, Hashable, Sendable {
@@ -35,7 +35,7 @@ package struct SubscriptionQuery: Sendable, Equatable {
         self.predicateBytes = predicateBytes
     }
 
-    /// Which push a change of a record is. Nil: none, whatever the predicate says.
+    /// The kind of push for a change of a record. Nil: none, whatever the predicate says.
     ///
     /// - Parameters:
     ///   - old: whether there was a living record before, and whether it matched.
@@ -49,7 +49,7 @@ package struct SubscriptionQuery: Sendable, Equatable {
         }
     }
 
-    /// What a predicate says of a version of a record.
+    /// The result of a predicate for a version of a record.
     package enum Match: CaseIterable, Sendable {
         /// There is no living record.
         case absent
@@ -58,7 +58,7 @@ package struct SubscriptionQuery: Sendable, Equatable {
     }
 }
 
-/// What happened to a record of a query subscription. The raw value is CloudKit's.
+/// The change of a record of a query subscription. The raw value is CloudKit's.
 package enum QueryReason: Int16, Sendable, CaseIterable {
     case created = 1
     case updated = 2

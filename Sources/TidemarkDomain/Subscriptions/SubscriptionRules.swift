@@ -61,9 +61,10 @@ extension Subscription {
     /// The zones that a push names when these zones may have changed. Both lists are empty if that is not known. Nil if
     /// the subscription fires on none of them.
     ///
-    /// A query subscription fires on single records. Only if anything may have changed, it is told that too.
+    /// A query subscription fires on single records. It also fires when any record may have changed.
     ///
-    /// - Parameter types: what changed in each of the zones. Of a zone that is not in it anything may have changed.
+    /// - Parameter types: the changed types in each of the zones. In a zone that is not in it, any record may have
+    ///   changed.
     package func zonesPushed(ofMoved zoneNames: [String], types: [String: ChangedTypes] = [:]) -> [String]? {
         if kind == .query { return zoneNames.isEmpty ? [] : nil }
         let own = zoneNames.isEmpty || !isNarrowed ? zoneNames : zoneNames.filter { fires(on: types[$0] ?? .any) }
@@ -72,7 +73,7 @@ extension Subscription {
         return own.isEmpty || own.contains(zoneName) ? [zoneName] : nil
     }
 
-    /// Whether it is a zone or database subscription of which only changes of one record type count.
+    /// Whether it is a zone or database subscription that fires only for one record type.
     package var isNarrowed: Bool { kind != .query && recordType != nil }
 
     /// Whether records that count for it may have changed.

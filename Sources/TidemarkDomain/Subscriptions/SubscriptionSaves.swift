@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Subscription {
-    /// What names a subscription among those of its user.
+    /// The name of a subscription among those of its user.
     package struct Key: Hashable, Sendable {
         package let scope: DatabaseScope
         package let id: String
@@ -16,7 +16,7 @@ extension Subscription {
 }
 
 extension Subscription {
-    /// What it counts of ``SubscriptionSaves/publicBytesMax``.
+    /// The bytes of it that count for ``SubscriptionSaves/publicBytesMax``.
     package var publicBytes: Int {
         guard scope == .public, let query else { return 0 }
         return query.encoded(zoneName: zoneName).count + notificationInfo.count
@@ -40,7 +40,7 @@ package struct KeptSubscription: Sendable {
 package struct SubscriptionSaves: Sendable {
     /// Why each save is refused, in their order; nil: it is not.
     package private(set) var refusals: [FailureReason?] = []
-    /// What to store. If several saves have one ID, it is the last one that is not refused.
+    /// The subscriptions to store. If several saves have one ID, it is the last one that is not refused.
     package private(set) var stored: [Subscription.Key: KeptSubscription] = [:]
 
     /// Bytes of the queries and notification infos of a user's subscriptions to a public database, as they are stored. All who write
@@ -48,7 +48,7 @@ package struct SubscriptionSaves: Sendable {
     package static let publicBytesMax = 131_072
 
     /// - Parameters:
-    ///   - kept: the subscriptions that the user has, each with what it counts of ``publicBytesMax``.
+    ///   - kept: the user's subscriptions, each with the bytes that count for ``publicBytesMax``.
     ///   - zones: the living zones of the user's private database, at least those that the saves name.
     ///   - countMax: how many subscriptions the user may have afterwards.
     package init(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can be done with a zone. Bits are CloudKit's.
+/// The operations that are possible in a zone. Bits are CloudKit's.
 package struct ZoneCapabilities: OptionSet, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }

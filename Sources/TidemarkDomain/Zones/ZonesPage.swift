@@ -3,7 +3,7 @@
 /// One page of the living zones of a database, oldest first.
 package struct ZonesPage: Sendable, Equatable {
     package let zones: [ZoneState]
-    /// Where the next page begins. Nil: there is no more.
+    /// Where the next page begins. Nil: there are no more zones.
     package let cursor: ZonesCursor?
 
     /// - Parameter read: the zones after the previous page: at most `Limits.pageZonesMax`, and one more if it exists.

@@ -34,7 +34,7 @@ package struct ZonesOutcome: Sendable, Equatable {
     }
 }
 
-/// What happened to one zone that a request saves or deletes.
+/// The outcome for one zone that a request saves or deletes.
 package enum ZoneItemOutcome: Sendable, Equatable {
     case done
     /// As ``done``, and the saved zone is encrypted as a whole.
@@ -42,7 +42,7 @@ package enum ZoneItemOutcome: Sendable, Equatable {
     case failed(FailureReason)
 }
 
-/// What is read under the lock of the database's row before zones are created or deleted.
+/// The data that is read under the lock of the database's row before zones are created or deleted.
 package struct ZonesSnapshot: Sendable {
     /// Living zones among those that the request names; they are locked too.
     package var zones: [String: ZoneState]
@@ -73,7 +73,7 @@ package struct ZonesSnapshot: Sendable {
     }
 }
 
-/// What must be written: new zones by name, ends of living ones, and the memory of the device's life.
+/// The data to write: new zones by name, ends of living ones, and the memory of the device's life.
 package struct ZonesChanges: Sendable {
     package var created: [String]
     /// The new zones that are encrypted as a whole.

@@ -15,7 +15,8 @@
 // 10. zoneBusy         R-753: too many zones have ended
 
 extension ZonesRequest {
-    /// What is wrong with the request, whatever is stored; nil if nothing is. Check it before anything is read.
+    /// A fault of the request that does not depend on stored data; nil if there is none. Check it before anything is
+    /// read.
     package func refusal(within limits: Limits) -> FailureReason? {
         if !id.isPlausible { return .requestInvalid }
         if saves.count + deletes.count > limits.itemsMax { return .tooManyItems }
