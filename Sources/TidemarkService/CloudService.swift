@@ -4,7 +4,7 @@ internal import Synchronization
 package import TidemarkDomain
 package import TidemarkScheduling
 
-/// Every request that a server answers, over one ``Storage``. Sessions call it; each request has a file of its own.
+/// Every request that a server answers, over one ``Storage``. Sessions call it; each request has a separate file.
 ///
 /// It holds no state that matters: any number of services, in any number of processes, may work on the same store.
 /// Every call is bounded in time, and returns a reason instead of throwing. Callable from any thread; its own tasks run
@@ -22,10 +22,10 @@ package final class CloudService: Sendable {
     let retry: StorageRetry
     /// Nil: no request is traced.
     let storeWatch: StoreWatch?
-    /// Where changes of shares wait that are no saves.
+    /// The gate for changes of shares that are not saves.
     let shareChanges: FairGate
     let directory = ContainerDirectory()
-    /// Told of what is written beside the two writers.
+    /// Called with changes that are written beside the two writers.
     let onMoved: @Sendable (ZonesMoved) -> Void
     /// Nil: changes of this service fire no query subscriptions, as those of operators.
     let queries: QueryEvaluation?

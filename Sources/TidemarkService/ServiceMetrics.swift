@@ -3,9 +3,9 @@
 internal import TidemarkDomain
 package import TidemarkTelemetry
 
-/// What operators see of writes and of assets.
+/// The metrics of writes and assets for operators.
 package final class ServiceMetrics: Sendable {
-    /// Which way the bytes of an asset went.
+    /// The direction of an asset's bytes.
     enum Direction: Int, MetricLabel {
         /// From a device.
         case up

@@ -10,11 +10,10 @@ extension CloudService {
     ///   - credentialHash: the SHA-256 of the credential, which itself is never stored.
     ///   - createsContainer: whether an unknown container is created, unless the account has `Limits.containersMax` of
     ///     them. In production never: an operator creates those.
-    ///   - address: from where it connects; empty if that is not known.
-    /// - Returns: nil for a credential that is unknown, revoked or expired, or of an account that is disabled, and
-    ///   for a device that is revoked. `containerUnknown` for an unknown
-    ///   container, and `containerClosed` for one that an operator deletes; only the holder of a valid credential
-    ///   gets these answers.
+    ///   - address: the address from which it connects; empty if unknown.
+    /// - Returns: nil for a credential that is unknown, revoked or expired, or whose account is disabled. Nil also for a device
+    ///   that is revoked. `containerUnknown` for an unknown container, and `containerClosed` for one that an
+    ///   operator deletes; only the holder of a valid credential gets these answers.
     package func authenticate(
         credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
         device: DeviceID, deviceName: String, from address: String = ""
@@ -47,7 +46,8 @@ extension CloudService {
     /// The most containers that are compared with an unknown name (I-7).
     private static var containersToldMax: Int { 256 }
 
-    /// Why a credential opened no session just now. Only whoever has shown it may be told.
+    /// The reason why a credential opened no session just now. Only the client that has shown it may get the
+    /// reason.
     package func signInProblem(credentialHash: [UInt8], device: DeviceID) async -> SignInProblem {
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         let answer = await retry.run { () async throws(StorageError) in
@@ -73,7 +73,7 @@ extension CloudService {
         }
     }
 
-    /// Which connections operators have closed of late.
+    /// The connections that operators have closed of late.
     package func connectionClosings() async -> Result<[ConnectionsClosing], FailureReason> {
         await retry.run { () async throws(StorageError) in
             .success(try await storage.connectionClosings())
@@ -87,7 +87,7 @@ extension CloudService {
         }
     }
 
-    /// The credentials among these that are no longer valid: their connections are to be closed.
+    /// The credentials among these that are no longer valid: their connections must be closed.
     package func voidCredentials(
         among credentials: [CredentialID]
     ) async -> Result<[CredentialID], FailureReason> {

@@ -10,12 +10,12 @@ internal import TidemarkTelemetry
 /// It promises:
 /// - *Whole or not at all*: what ``read(_:at:count:after:for:)`` returns has the hash and size of its key, and is
 ///   durable. An interrupted upload leaves at most a part that can be resumed.
-/// - *Nobody waits for a disk*: calls suspend; blocking work runs on threads of its own.
+/// - *Nobody waits for a disk*: calls suspend, and blocking work runs on separate threads.
 /// - *In order*: calls for one upload are carried out in the order in which they were made.
 /// - *In turn*: calls for an owner may be refused with `rateLimited`. The same call can be made again later.
 package protocol AssetStore: AnyObject, Sendable {
-    /// How far an upload is. If it counts existing assets (`AssetUpload.countsExisting`), it is complete if its asset
-    /// exists, whoever uploaded it. Otherwise only what this upload has sent counts.
+    /// The number of bytes that an upload has. If it counts existing assets (`AssetUpload.countsExisting`), it is
+    /// complete if its asset exists, whoever uploaded it. Otherwise only bytes that this upload has sent count.
     func progress(of upload: AssetUpload) async throws(AssetStoreError) -> AssetProgress
 
     /// Adds bytes to an upload if they begin where it ends; otherwise changes nothing. The last chunk must say what the
@@ -25,7 +25,7 @@ package protocol AssetStore: AnyObject, Sendable {
     /// part that lay on a disk meanwhile may have been damaged, and nobody could tell. Such an upload stays as it is.
     ///
     /// - Returns: how far the upload is now.
-    /// - Throws: `modified` if all bytes are there and their hash is another; the upload then begins anew.
+    /// - Throws: `modified` if all bytes are there and their hash differs; the upload then starts again.
     func append(
         _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) async throws(AssetStoreError) -> AssetProgress
@@ -47,7 +47,7 @@ package protocol AssetStore: AnyObject, Sendable {
     /// - Throws: `missing` if the asset does not exist.
     func checksum(of asset: AssetKey, for owner: WorkOwner) async throws(AssetStoreError) -> [UInt8]?
 
-    /// Removes an asset. Removing one that does not exist is no error.
+    /// Removes an asset. Removing one that does not exist is not an error.
     func remove(_ asset: AssetKey) async throws(AssetStoreError)
 
     /// Visits all assets, in batches and in no particular order.
@@ -57,7 +57,7 @@ package protocol AssetStore: AnyObject, Sendable {
     func expireUploads(idleFor idle: Duration) async throws(AssetStoreError)
 }
 
-/// What can go wrong where assets are stored.
+/// A failure of the place where assets are stored.
 package struct AssetStoreError: Error, CustomStringConvertible {
     /// The causes of the error. Each becomes an outcome of the asset's request.
     package enum Code: String, Sendable {
@@ -72,7 +72,7 @@ package struct AssetStoreError: Error, CustomStringConvertible {
         case busy
         /// Too much of the owner waits for the disk.
         case rateLimited
-        /// The disk does not give back a file that it has, or what has the file's name is no file. It may be this one alone.
+        /// The disk does not give back a file that it has, or something else has the file's name. It may be this one alone.
         case unreadable
         /// The operating system refused for another reason.
         case unavailable
@@ -91,7 +91,7 @@ package struct AssetStoreError: Error, CustomStringConvertible {
 }
 
 extension AssetStoreError {
-    /// Tells the operator of a disk that is full or broken. Whoever catches an error of the assets calls it.
+    /// Tells the operator of a disk that is full or broken. The code that catches an error of the assets calls it.
     func note() {
         switch code {
         case .full, .unreadable, .unavailable:
@@ -102,7 +102,7 @@ extension AssetStoreError {
 }
 
 extension AssetStoreError.Code {
-    /// The failure that a client is told.
+    /// The failure for the client.
     var reason: FailureReason {
         switch self {
         case .missing: .assetMissing

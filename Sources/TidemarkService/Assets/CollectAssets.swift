@@ -6,7 +6,7 @@ internal import TidemarkFields
 internal import TidemarkScheduling
 internal import TidemarkTelemetry
 
-/// What a collection of assets did.
+/// The result of a collection of assets.
 package struct AssetCollection: Sendable, Equatable {
     /// Assets that no record names any more, and their bytes. They were removed, or will be.
     package var count = 0

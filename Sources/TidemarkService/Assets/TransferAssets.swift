@@ -6,7 +6,7 @@ internal import TidemarkFields
 internal import TidemarkScheduling
 internal import TidemarkTelemetry
 
-/// The record through which an asset is fetched: whoever may read the record may read the assets that it names.
+/// The record through which an asset is fetched: a user who may read the record may read the assets that it names.
 package struct AssetHolder: Sendable {
     package let zone: ZoneKey
     package let name: String
@@ -37,7 +37,7 @@ extension CloudService {
                 try await store.progress(of: upload)
             }
             if progress.isComplete {
-                // Whoever only may read a record with it has sent nothing.
+                // A user who may only read a record with it is not a sender.
                 let isSender = upload.key.owner.map { claims?.senders.contains($0) ?? true } ?? false
                 return try await keep(upload, in: store, now, isSender: isSender || !upload.countsExisting)
             }
@@ -100,16 +100,16 @@ extension CloudService {
 
     private func expectRoom(for upload: AssetUpload, in store: any AssetStore) async throws(AssetFailure) {
         guard let reason = try await reasonWithoutRoom(for: upload) else { return }
-        // An asset that exists, and is sent again because an answer was lost, needs no room. One that the caller may not
-        // name is refused like one that is not there.
+        // An asset that exists needs no room when it is sent again because an answer was lost. One that the caller may not name is refused
+        // like one that does not exist.
         let progress = try await Self.asking { () async throws(AssetStoreError) in
             try await store.progress(of: upload)
         }
         if !progress.isComplete { throw AssetFailure(reason: reason) }
     }
 
-    /// Why there is no room for the asset: that of the database is used up, or the user's share of a public database
-    /// . Nil: there is some.
+    /// The reason why there is no room for the asset. The room of the database is used up, or the user's share of a public database
+    /// . Nil: there is room.
     private func reasonWithoutRoom(for upload: AssetUpload) async throws(AssetFailure) -> FailureReason? {
         let (database, byteCount) = (upload.key.database, upload.key.byteCount)
         let answer = await retry.run { () async throws(StorageError) -> Result<FailureReason?, FailureReason> in

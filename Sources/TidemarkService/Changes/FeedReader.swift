@@ -17,7 +17,7 @@ struct FeedReader: Sendable {
     private static let attachedBytesMax = 65_536
     /// Each but the first means that the reader has come to a share, or left one, at this moment.
     private static let correctionsMax = 4
-    /// The most bytes of a page that nobody has asked for yet, but for a single record. Nobody may ever ask.
+    /// The most bytes of a page that nobody has asked for so far, unless it is a single record. Nobody may ever ask.
     private static let aheadBytesMax = 524_288
 
     func zonePage(_ question: ZoneQuestion, isAhead: Bool) async -> Result<ZonePage, FailureReason> {
@@ -41,7 +41,7 @@ struct FeedReader: Sendable {
                 }
                 var page = ZonePage.make(of: read.value, for: query, store: read.store)
                 if query.reader == nil, read.value.zone?.hasHierarchies == true, case .success(let found) = page {
-                    // The owner's roots say of which shares they are. What is read later is newer, if anything.
+                    // The owner's roots name their shares. Data that is read later can only be newer.
                     let shares = try await storage.sharings(of: [query.key], .access(of: [])).first?.sharing
                     page = .success(found.with(entries: shares?.namingRoots(found.entries) ?? found.entries))
                 }
@@ -50,8 +50,8 @@ struct FeedReader: Sendable {
         }
     }
 
-    /// Why a question makes no sense, for this reader. I-5: a token names a database, so what is wrong with it is told only
-    /// to those who have access to the zone.
+    /// The reason why a question is invalid for this reader. I-5: a token names a database, so only readers with access to the zone learn
+    /// what is wrong with it.
     private func refusal(
         _ reason: FailureReason, of question: ZoneQuestion
     ) async throws(StorageError) -> FailureReason {
@@ -61,8 +61,8 @@ struct FeedReader: Sendable {
         return reader.sharing(read?.sharing) == nil ? .zoneNotFound : reason
     }
 
-    /// Whether a reader of the shared database has access to a zone now, so that it may have a page that was read before, as
-    /// for the owner. The whole zone is shared, so everything in it is readable.
+    /// Whether a reader of the shared database has access to a zone now. If so, it may have a page that was read before, as for the owner.
+    /// The whole zone is shared, so everything in it is readable.
     func mayRead(_ question: ZoneQuestion, of zone: ZoneID) async -> Bool {
         guard let reader = question.reader, let viewer = reader.viewer else { return true }
         let found = await retry.run { () async throws(StorageError) in
@@ -113,7 +113,7 @@ struct FeedReader: Sendable {
 
     private func attachedQuery(_ question: ZoneQuestion?, store: StoreIncarnation) -> ZonePageQuery? {
         guard let question, case .success(var query) = query(question, store: store) else { return nil }
-        // Of hierarchies the page is read once it is known through which shares the reader sees the zone.
+        // For hierarchies the page is read once it is known through which shares the reader sees the zone.
         if query.after?.view != nil { return nil }
         query.cut(toBytes: Self.attachedBytesMax, limits)
         return query
@@ -123,7 +123,7 @@ struct FeedReader: Sendable {
         _ read: StoreRead<ZonePageRead>?, of query: ZonePageQuery?, assumed store: StoreIncarnation
     ) -> ZonePage? {
         guard let read, let query, read.store == store || query.after == nil else { return nil }
-        // Roots must say of which shares they are, which takes another read.
+        // Roots must name their shares, which takes another read.
         if read.value.zone?.hasHierarchies == true { return nil }
         return try? ZonePage.make(of: read.value, for: query, store: read.store).get()
     }
@@ -162,7 +162,7 @@ extension ZonePageQuery {
     }
 }
 
-/// A page of a database's feed, with the page of a zone's feed that was wanted with it.
+/// A page of a database's feed, with the page of a zone's feed that was requested with it.
 package struct DatabasePageAndZone: Sendable, Equatable {
     package let page: DatabasePage
     /// Not older than ``page``.

@@ -11,7 +11,7 @@ extension CloudService {
     ///   - token: from the page before; empty for a first fetch, which lists the existing zones.
     ///   - zonesMax: the most zones that the client wants; 0 leaves it to the server.
     ///   - tellsEnds: whether a first fetch includes zones that are gone.
-    ///   - question: of the viewer, about a zone of their own or one that they see in their shared database.
+    ///   - question: the viewer's question, about their own zone or one that they see in their shared database.
     package func databaseChanges(
         of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool, then question: ZoneQuestion?
     ) async -> Result<DatabasePageAndZone, FailureReason> {

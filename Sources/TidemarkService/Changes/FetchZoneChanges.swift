@@ -4,14 +4,13 @@ package import TidemarkDomain
 package import TidemarkFairness
 
 extension CloudService {
-    /// What is made of one page of a zone's change feed (R-208 … R-214). In a zone of another it is made while the
-    /// reader's access is read, and dropped without access. So an answer can be written meanwhile, and nobody gets it too
-    /// early (I-5).
+    /// The result of `make` for one page of a zone's change feed (R-208 … R-214). In a zone of another user, it is made while the reader's
+    /// access is read, and dropped without access. So an answer can be written during that read, and nobody gets it too early (I-5).
     ///
     /// - Parameters:
-    ///   - owner: whose client asks. Of each owner a few pages are read ahead.
+    ///   - owner: the owner whose client asks. For each owner a few pages are read ahead.
     ///   - lane: where they are read; nil: beside all lanes.
-    ///   - make: may be called twice, so nothing else may come of it in a zone of another.
+    ///   - make: may be called twice, so it must have no other effect in a zone of another user.
     package func zoneChanges<Made: Sendable>(
         _ question: ZoneQuestion, for owner: WorkOwner, on lane: (any TaskExecutor)?,
         _ make: (ZonePage) async -> Made

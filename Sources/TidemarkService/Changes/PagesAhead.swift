@@ -7,12 +7,13 @@ internal import TidemarkScheduling
 
 /// Reads pages of zones' feeds before clients ask for them, while the client is busy with the page before.
 ///
-/// A page that was read ahead is used only if more pages follow it. What has changed since it was read has later
-/// numbers, and comes with those. The last page of a fetch is always read when the client asks for it, so a fetch sees
-/// everything that was committed before. No page is older than the one before it. A page that was read ahead for an
-/// earlier fetch is not used by a later one. That one may have seen newer changes (I-3).
+/// A page that was read ahead is used only if more pages follow it. Later changes have later numbers, and come with
+/// those pages. The last page of a fetch is always read when the client asks for it, so a fetch sees everything that
+/// was committed before. No page is older than the one before it. A page that was read ahead for an earlier fetch is
+/// not used by a later one. The later fetch may have seen newer changes (I-3).
 ///
-/// In a zone of another, a page that was read ahead is used only if the reader has access after it was asked for (I-5).
+/// In a zone of another user, a page that was read ahead is used only if the reader has access after the request came
+/// (I-5).
 ///
 /// ``ReadAheadCache`` holds the pages and has the rules. It bounds them in number, also of one owner, in age, and in bytes.
 final class PagesAhead: Sendable {
@@ -36,11 +37,11 @@ final class PagesAhead: Sendable {
         self.mayRead = mayRead
     }
 
-    /// What is made of the page that answers a question: of one that was read ahead, or of a new one. Begins to read the
-    /// next pages, if there are more, and the owner has room for them.
+    /// The result of `make` for the page that answers a question: a page that was read ahead, or a new one. Begins to read the next pages,
+    /// if there are more, and the owner has room for them.
     ///
-    /// What is made of a page that was read ahead in a zone of another is given only if the reader has access (I-5). The
-    /// access is read meanwhile. Without it, what was made is dropped, and the page is read anew, with the access.
+    /// In a zone of another user, the result for a page that was read ahead is given only if the reader has access (I-5). The access is
+    /// read at the same time. Without it, the result is dropped, and the page is read again, with the access.
     ///
     /// NB: the read of the access begins when the page is here. If both were under way at once, PostgreSQL could look at the
     /// access first, and at the records after access has ended.
@@ -66,8 +67,8 @@ final class PagesAhead: Sendable {
         return .success(made)
     }
 
-    /// A page was read just now for another answer. What was read ahead to follow an earlier page with the same end is
-    /// older (I-3).
+    /// A page was read just now for another answer. A page that was read ahead to follow an earlier page with the same
+    /// end is older (I-3).
     func forget(after page: ZonePage, of question: ZoneQuestion) {
         pages.withLock { $0.forget(after: page, of: question) }
     }

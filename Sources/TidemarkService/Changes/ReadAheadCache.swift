@@ -5,15 +5,15 @@ internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkFields
 
-/// Which pages of zones' feeds are read before clients ask for them. Values in, decisions out: no clock, no lock, no store.
+/// Decides which pages of zones' feeds are read before clients ask for them. Values in, decisions out: no clock, no lock, no store.
 ///
 /// | a page is | from | the client asks for it |
 /// | --- | --- | --- |
 /// | unknown | the start, and when it was asked for or forgotten | it is read now |
 /// | ahead | a page before it that is small, says that more follow, and has arrived | used if more follow it too; else read now |
 ///
-/// A page is forgotten after two seconds, as the oldest of more than 32, and when the page before it was read anew. Of one
-/// owner there are eight: for more, nothing is read ahead.
+/// A page is forgotten after two seconds, if it is the oldest of more than 32, and when the page before it is read again. Each owner may
+/// have eight: beyond that, nothing is read ahead.
 ///
 /// `Reading` is what the pages are read by.
 struct ReadAheadCache<Reading: Sendable>: Sendable {
@@ -49,7 +49,7 @@ struct ReadAheadCache<Reading: Sendable>: Sendable {
         return next
     }
 
-    /// Whether a page that was read ahead may be the answer. What has changed since it was read comes with later pages.
+    /// Whether a page that was read ahead may be the answer. Later changes come with later pages.
     static func isUsed(_ page: ZonePage) -> Bool { page.moreComing }
 
     /// A client asks for the page. It is forgotten.
@@ -68,8 +68,8 @@ struct ReadAheadCache<Reading: Sendable>: Sendable {
         return !entries.isEmpty
     }
 
-    /// A page was read just now. What was to follow an earlier page with the same end is older, however many records it
-    /// was to have, and is forgotten.
+    /// A page was read just now. A page that was to follow an earlier page with the same end is older, whatever its
+    /// number of records, and is forgotten.
     mutating func forget(after page: ZonePage, of question: ZoneQuestion) {
         let token = page.token.bytes
         entries.removeAll {

@@ -2,7 +2,7 @@
 
 package import TidemarkDomain
 
-/// An answer to a device that compares what it has of a zone with what is stored.
+/// An answer to a device that compares its records of a zone with the stored ones.
 package struct ZoneInventoryPage: Sendable {
     package let inventory: ZoneInventory
     /// The place in the zone's feed to which all of this belongs: the token of a fetch that ends there.
@@ -10,11 +10,11 @@ package struct ZoneInventoryPage: Sendable {
 }
 
 extension CloudService {
-    /// What a zone's records are, without reading them.
+    /// The names and versions of a zone's records, or a digest of them.
     ///
-    /// The first of these failures wins: `feedUnavailable` for the default zone, `zoneNameInvalid`, `requestInvalid` for a
-    /// listing that begins after no possible name; then `zoneNotFound` for a zone that does not live, or one of its kind.
-    /// A zone of another user is there only for those who may read all of it (I-5).
+    /// The first of these failures wins: `feedUnavailable` for the default zone, `zoneNameInvalid`, `requestInvalid` for a listing that
+    /// begins after no possible name; then `zoneNotFound` or a similar failure for a zone that is not living. A zone of another user exists
+    /// only for those who may read all of it (I-5).
     ///
     /// - Parameter listsAfter: whether names come, and after which name; nil: no names.
     package func inventory(
@@ -27,7 +27,8 @@ extension CloudService {
         }
         let listing = listsAfter.map { ZoneListing(after: $0, rowsMax: limits.inventoryRowsMax) }
         return await retry.run { () async throws(StorageError) in
-            // Before, so that nobody without access makes the server read names; and after, as of what was read.
+            // Access is checked before, so that nobody without access makes the server read names. It is checked again
+            // after, for the data that was read.
             guard try await mayRead(all: key, of: nil, by: access) else {
                 return .failure(try await refusal(of: key, by: access))
             }

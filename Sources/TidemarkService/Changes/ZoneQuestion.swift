@@ -11,8 +11,9 @@ package struct ZoneQuestion: Sendable, Equatable {
     package let recordsMax: Int
     /// The device that asks.
     package let device: DeviceID
-    /// The connection over which it asks, by a number that no other connection to this service has. What is read ahead
-    /// for a connection is used by no other one: meanwhile another server may have answered with newer pages (I-3).
+    /// The connection over which it asks, by a number that no other connection of this service has. Pages that were
+    /// read ahead for one connection are not used by another one: in between, another server may have answered with
+    /// newer pages (I-3).
     package let connection: UInt64
     /// Whether a first fetch includes all deletions.
     package let tellsEnds: Bool

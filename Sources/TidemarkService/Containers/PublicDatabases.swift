@@ -21,7 +21,7 @@ extension CloudService {
     /// The container with this name, if somebody has used its public database through this server.
     package func knownContainer(_ key: ContainerKey) -> ContainerID? { directory.publicDatabase(of: key)?.container }
 
-    /// What a caller may read in a public database, by its current schema.
+    /// A caller's permissions to read in a public database, by its current schema.
     ///
     /// - Parameter user: nil if nobody is signed in; then it is what the world may read.
     package func readAccess(

@@ -4,7 +4,7 @@ package import TidemarkDomain
 internal import TidemarkScheduling
 
 extension CloudService {
-    /// What servers have kept of these devices.
+    /// The progress that servers have kept of these devices.
     package func deviceProgress(
         of devices: [AccountDevice]
     ) async -> Result<[AccountDevice: NotedProgress], FailureReason> {
@@ -14,8 +14,8 @@ extension CloudService {
     /// Keeps what this server knows of devices.
     ///
     /// - Parameter noted: when that was written which this server has read and takes over.
-    /// - Returns: those that are kept; nil: the store has failed. Of the others another server has written since, or the store
-    ///   does not list them.
+    /// - Returns: the devices whose progress is kept; nil: the store has failed. For the others, another server has written since, or the
+    ///   store does not list them.
     package func keepProgress(
         _ progress: [AccountDevice: DeviceProgress], over noted: [AccountDevice: Timestamp]
     ) async -> Set<AccountDevice>? {

@@ -77,8 +77,8 @@ package final class FairGate: Sendable {
 
     /// Does a work in its owner's turn. The owner is charged for the time that it takes.
     ///
-    /// - Parameter other: another gate at which it needs a turn afterwards. To wait there is no work, so nobody is charged
-    ///   for it. Both waits together take no longer than one at this gate.
+    /// - Parameter other: another gate at which it needs a turn afterwards. Waiting is not work, so it is not charged. Both waits together
+    ///   take no longer than one at this gate.
     /// - Throws: what the work throws, and `crowded` if the turn does not come.
     package func run<Value>(
         for owner: WorkOwner, then other: FairGate? = nil, _ work: () async throws(StorageError) -> Value
@@ -102,12 +102,12 @@ package final class FairGate: Sendable {
         }
     }
 
-    /// What a work costs that is charged by its time.
+    /// The charge for work of this duration.
     package static func charge(for time: Duration) -> Int { max(1, Int(time / .milliseconds(1))) }
 
     /// The work has ended.
     ///
-    /// - Parameter charge: what it cost; nil: as expected.
+    /// - Parameter charge: the cost of the work; nil: as expected.
     package func leave(_ ticket: WorkTicket, charge: Int? = nil) {
         let begun = state.withLock { state in state.come(state.queue.finish(ticket, charge: charge)) }
         for waiter in begun { waiter.give(nil) }

@@ -11,10 +11,10 @@ extension CloudService {
     /// Keeps what an owner's device gives to readers of a zone, and says who of the next ones lacks keys.
     ///
     /// - Parameters:
-    ///   - grants: those that do not fit what is stored are left out.
+    ///   - grants: those that do not fit the stored keys are left out.
     ///   - last: where the readers begin; nil: with the first one.
-    /// - Returns: `tooManyItems` over ``KeyGrant/pageMax``, `requestInvalid` for bytes that are no grant, and for two for one user,
-    ///   `zoneNameInvalid`, `zoneNotFound`.
+    /// - Returns: `tooManyItems` over ``KeyGrant/pageMax``, `requestInvalid` for bytes that are not a grant, and for two grants for one
+    ///   user, `zoneNameInvalid`, or `zoneNotFound`.
     package func grantKeys(
         _ grants: [KeyGrant], in zone: ZoneKey, readersAfter last: UserID?
     ) async -> Result<KeyReadersPage, FailureReason> {
@@ -32,10 +32,10 @@ extension CloudService {
         }
     }
 
-    /// What a reader gets of zones whose keys the server cannot wrap for the reader's account.
+    /// A reader's keys of zones whose keys the server cannot wrap for the reader's account.
     ///
     /// - Parameters:
-    ///   - zones: with what was read of each, the reader's access among it.
+    ///   - zones: with the data that was read of each, including the reader's access.
     ///   - owners: the accounts' keys, as far as this server has them.
     ///   - publicKey: the reader's.
     func givenKeys(

@@ -85,7 +85,7 @@ extension CloudService {
     ) async -> Result<[WrappedZoneKey], FailureReason> {
         let saved = await saveZoneKey(key, in: zone, after: newest, atMost: limits.zoneKeysMax, else: .tooManyZoneKeys)
         guard retiringOlder, case .success(let keys) = saved, keys.last?.id == key.id else { return saved }
-        // NB: two transactions. If the second one fails, the device is told so, and its next key retires this one as well.
+        // NB: two transactions. If the second one fails, the device gets that error, and its next key retires this one as well.
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         return await retry.run { () async throws(StorageError) in
             try await storage.retireZoneKeys(in: zone, before: key.id)
@@ -95,7 +95,7 @@ extension CloudService {
         }
     }
 
-    /// The same for somebody who may add keys to a zone only while it has fewer than so many.
+    /// The same for a user who may add keys to a zone only while it has fewer than so many.
     func saveZoneKey(
         _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int,
         else refusal: FailureReason

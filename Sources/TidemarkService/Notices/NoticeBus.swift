@@ -4,13 +4,13 @@ package import TidemarkDomain
 
 /// How servers that share a store tell each other what happened.
 ///
-/// A bus promises little: what is published arrives once at the most, or several times, in any order. So whatever it does,
-/// nobody may depend on it (I-4). A loss costs time alone, until the sweep of the other servers.
+/// A bus promises little: a message arrives once at most, or several times, in any order. So no code may depend on it (I-4). A loss costs
+/// only time, until the sweep of the other servers.
 package protocol NoticeBus: Sendable {
     /// How often one server may publish now, and how much at once.
     var pace: PostingPace { get }
 
-    /// Whether a server hears again what it has published itself.
+    /// Whether a server receives its own messages.
     var returnsOwn: Bool { get }
 
     /// Tells all servers that follow the topics of these notices. Nothing is tried again. From any thread.
@@ -39,11 +39,11 @@ package protocol NoticeBus: Sendable {
     func stop()
 }
 
-/// What a notice is about. A server follows the topics that its devices need, and a bus may leave out others.
+/// The subject of a notice. A server follows the topics that its devices need, and a bus may leave out others.
 package enum BusTopic: Sendable, Hashable {
     /// Zones of one database.
     case database(DatabaseID)
-    /// What each server must hear: credentials, connections, limits, questions of operators. Presence too: it has content, which
-    /// must be from a server.
+    /// Notices that each server needs: credentials, connections, limits, questions of operators. Presence too: it has content, which must
+    /// be from a server.
     case everyone
 }

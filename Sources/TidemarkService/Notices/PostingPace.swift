@@ -10,7 +10,7 @@ package struct PostingPace: Sendable, Equatable {
     private static let shortest = Duration.milliseconds(10)
     /// The sweep finds everything after ten seconds (`SessionSettings.sweepInterval`), so nobody needs to wait longer.
     private static let longest = Duration.seconds(10)
-    /// Of the shortest interval. A longer one has more, in proportion.
+    /// For the shortest interval. A longer interval has more, in proportion.
     private static let fewestNotices = 100
     private static let mostNotices = 1_000
 

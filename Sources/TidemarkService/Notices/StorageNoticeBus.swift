@@ -19,7 +19,7 @@ package struct StorageNoticeBus: NoticeBus {
     package func follow(_ topics: [BusTopic]) {}
     package func leave(_ topics: [BusTopic]) {}
 
-    /// The store calls whoever listens to it.
+    /// The store calls the listeners.
     package func start(
         onNotices: @escaping @Sendable ([ServerNotice]) -> Void, onGap: @escaping @Sendable () -> Void
     ) {}

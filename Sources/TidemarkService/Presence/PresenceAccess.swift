@@ -51,7 +51,7 @@ extension CloudService {
         }
     }
 
-    /// Who of these users may still be present, for each of the checks. They are read together.
+    /// The users who may still be present, for each of the checks. They are read together.
     package func stillPresent(_ checks: [PresenceCheck]) async -> Result<[Set<UserID>], FailureReason> {
         let keys = Set(checks.map(\.key)).sorted()
         let users = checks.reduce(into: Set<UserID>()) { $0.formUnion($1.users) }

@@ -2,7 +2,7 @@
 
 package import TidemarkDomain
 
-/// What a server tells others of its members in one place. A hint: it may be lost, and the next one makes up for it.
+/// A server's report to others about its members in one place. A hint: it may be lost, and the next one makes up for it.
 package struct PresenceNotice: Sendable, Hashable {
     package let database: DatabaseID
     package let place: PresencePlace

@@ -7,8 +7,8 @@ extension CloudService {
     ///
     /// - Parameters:
     ///   - container: the database's container, whose schema says what queries may use.
-    ///   - caller: the caller's access. What it may not read does not exist for it (I-5). The grants are those of the
-    ///     schema that the query uses. In the shared database a query needs a zone.
+    ///   - caller: the caller's access. Records that it may not read do not exist for it (I-5). The grants are those of
+    ///     the schema that the query uses. In the shared database a query needs a zone.
     ///   - cursor: from the page before, with the same query; empty for the first page.
     ///   - recordsMax: the most records that the client wants; 0 leaves it to the server. A page is cut at
     ///     `Limits.answerBytesMax` too.
@@ -103,13 +103,13 @@ private struct AskedQuery {
     let recordsMax: Int
     let mayMark: Bool
 
-    /// What the store is asked for, or the first reason to refuse the query.
+    /// The request to the store, or the first reason to refuse the query.
     func checked(by known: KnownSchema, limits: Limits) -> Result<CheckedQuery, QueryRefusal> {
         let schema = known.schema
         var access = access
         if access.scope == .public { access.grants = known.grants }
         let narrowed = access.narrowing(query)
-        // I-5: for a caller who may not read the type, it is one that was never saved, step by step.
+        // I-5: for a caller who may not read the type, it behaves at each step like a type that was never saved.
         let type = narrowed.flatMap { schema.schema.queryType($0.recordType, in: access.scope) }
         let fields = type.map { QueryFields($0, isFrozen: schema.isFrozen) } ?? .unknown
         if let refusal = query.refusal(fields: fields, scope: access.scope, limits: limits) { return .failure(refusal) }

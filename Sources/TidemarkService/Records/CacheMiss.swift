@@ -6,9 +6,9 @@ enum CacheMiss: Error, CaseIterable {
     /// The cache does not have a zone, does not trust it, or lacks something of it that is not a record. Or the
     /// requests need something that the cache never has, such as references, assets or roles (``ZoneRead/isPlain``).
     case zoneUnknown
-    /// The requests name records that the cache lacks, and to read them first would save nothing. That is so for a
-    /// single record, and for several zones. Or they are too large together, known or not, which a
-    /// transaction tells.
+    /// The requests name records that the cache lacks, and reading them first would save nothing. That is so for a
+    /// single record, and for several zones. Or they are too large together, known or not. Then a
+    /// transaction finds that out.
     case recordsUnknown
     /// Somebody else has written in the zone. It showed when records that the cache lacks were read.
     case zoneMoved

@@ -19,7 +19,7 @@ package struct RecordsLookup: Sendable {
         self.sharing = sharing
     }
 
-    /// The users who created or last changed the records, but for the caller.
+    /// The users who created or last changed the records, except the caller.
     package func users(besides caller: UserID?) -> Set<UserID> {
         var users: Set<UserID> = []
         for case .success(let record) in records {
@@ -31,8 +31,8 @@ package struct RecordsLookup: Sendable {
 
 extension CloudService {
     /// Fetches records by name. The failure is `recordUnknown` for each that does not exist or was deleted. It
-    /// is `zoneNotFound` or one of its kind for a missing zone, and `tooManyItems` over the limit of R-155. What
-    /// `access` may not read does not exist (I-5).
+    /// is `zoneNotFound` or a similar failure for a missing zone, and `tooManyItems` over the limit of R-155. Records
+    /// that `access` may not read do not exist (I-5).
     package func records(
         named names: [String], in key: ZoneKey, by access: RecordAccess
     ) async -> Result<RecordsLookup, FailureReason> {
@@ -42,8 +42,8 @@ extension CloudService {
         let stored = names.filter { RecordName.canBeStored($0, limits: limits) && seen.insert($0).inserted }
         // the public database has no shares.
         let wantsShare = access.scope != .public && stored.contains(Share.zoneWideName)
-        // I-5: nobody without access makes the server read a share and all who take part, or learns from the time that this
-        // takes whether the zone lives.
+        // I-5: a caller without access must not make the server read a share and all its participants. Nor may the caller learn from the
+        // time of that read whether the zone is living.
         if wantsShare, case .failure(let reason) = await self.access(to: key, by: access) { return .failure(reason) }
         return await retry.run { () async throws(StorageError) in
             var sharing = SharingRead(for: access)
@@ -66,8 +66,8 @@ extension CloudService {
         }
     }
 
-    /// In a zone of which hierarchies are shared: roots say so, and CKShare records come with their shares. What is read after
-    /// the records is newer, if anything: then the records have newer versions in the feed.
+    /// In a zone with shared hierarchies, roots name their shares, and CKShare records come with their shares. Data that is read after the
+    /// records can only be newer: then the records have newer versions in the feed.
     ///
     /// - Parameter names: as they were asked for. No more shares are read than an answer has.
     /// - Returns: the shares to be shown; nil: no CKShare record was found.
@@ -104,7 +104,7 @@ extension ShareChoice {
 }
 
 extension RecordAccess {
-    /// Whether a record that was found is shown: in the shared database by the shares that were read with it.
+    /// Whether a record that was found is shown: in the shared database, the shares that were read with it decide.
     fileprivate func mayShow(_ record: RecordState, in snapshot: ZoneSnapshot) -> Bool {
         sharing(snapshot.sharing)?.mayRead(record) ?? false
     }

@@ -3,8 +3,7 @@
 internal import TidemarkDomain
 internal import TidemarkFairness
 
-/// What the rules decide on the requests of one transaction: an outcome for each request, and the final states to
-/// write.
+/// The rules' decisions on the requests of one transaction: an outcome for each request, and the final states to write.
 ///
 /// There is one overlay for each zone, so that a request of the group sees what earlier ones did.
 struct GroupDecision: Sendable {
@@ -14,7 +13,7 @@ struct GroupDecision: Sendable {
     let changes: [ZoneChanges]
     /// The zones whose records changed, each once.
     let moved: ZonesMoved
-    /// What is written in these zones, for query subscriptions.
+    /// The writes in these zones, for query subscriptions.
     let written: [WrittenZone]
     /// How many more bytes are remembered of each owner's requests.
     let memoryGrowth: [WorkOwner: Int]
@@ -25,7 +24,7 @@ struct GroupDecision: Sendable {
 
     /// - Parameters:
     ///   - keys: each zone of `entries` once.
-    ///   - snapshots: what was read of the zones, in the same order.
+    ///   - snapshots: the data that was read of the zones, in the same order.
     ///   - schemas: in the versions that the snapshots name.
     init(
         _ entries: [WriteQueue.Entry], keys: [ZoneKey], snapshots: [ZoneSnapshot], store: StoreIncarnation,
@@ -129,7 +128,7 @@ private struct GroupUses {
     }
 }
 
-/// What the changes of a group mean to others: to devices and servers that hear of them, and to the owners of memory.
+/// The effects of a group's changes on others: on devices and servers that get them, and on the owners of memory.
 private struct GroupEffects {
     private let store: StoreIncarnation
     private let owners: [DeviceID: WorkOwner]
@@ -164,11 +163,11 @@ private struct GroupEffects {
         }
     }
 
-    /// Whom to tell, once the changes of all zones are taken in.
+    /// The notices and pushes, once the changes of all zones are included.
     func moved(keys: [ZoneKey], _ overlays: [ZoneOverlay]) -> ZonesMoved {
         let notices = zip(keys, overlays).compactMap { key, overlay -> ZoneNotice? in
             guard let first = overlay.movedBy.first else { return nil }
-            // If several devices changed the zone, each of them is told, like everybody else.
+            // If several devices changed the zone, each of them gets a push, like all others.
             let life = overlay.movedBy.count == 1 ? first : .nobody
             return ZoneNotice(
                 database: key.database, life: life, zoneName: key.name,

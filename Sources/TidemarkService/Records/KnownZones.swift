@@ -4,8 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkFields
 
-/// What this server knows of zones because it was the last to write in them: their newest records, and the memory of
-/// requests.
+/// A server's knowledge of zones in which it was the last to write: their newest records, and the memory of requests.
 ///
 /// A request that this cache can decide needs one database round trip instead of two. If a zone has more records than
 /// the cache keeps, the missing ones that a request names are read first, without a lock. They are not read if the
@@ -13,7 +12,7 @@ internal import TidemarkFields
 ///
 /// The cache is never trusted. ``Storage/commit(_:at:)`` writes only if nobody else has written in the zone since, and
 /// if records that were assumed to be new are new. So servers need not tell each other anything, and an entry may be
-/// dropped at any time. Accounts share the room: whoever has most gives way to a zone that comes.
+/// dropped at any time. Accounts share the room: the account that uses most gives way to a new zone.
 struct KnownZones {
     /// Everything that the rules need, as a transaction would have read it.
     struct Knowledge {
@@ -23,9 +22,9 @@ struct KnownZones {
 
         var hasUnknown: Bool { moments.contains { !$0.absentNames.isEmpty } }
 
-        /// Whether every request that names unknown records saves them as new. That is without a tag, and with the
-        /// policy that never replaces what it has not seen. If the guess is wrong it costs one more round trip,
-        /// and nothing else.
+        /// Whether every request that names unknown records saves them as new. Such a save has no tag, and the policy
+        /// that never replaces unseen versions. If the guess is wrong it costs one more round trip, and nothing
+        /// else.
         ///
         /// - Parameter keys: one for each moment.
         func areUnknownNew(to entries: [WriteQueue.Entry], keys: [ZoneKey]) -> Bool {
@@ -65,7 +64,8 @@ struct KnownZones {
     ///
     /// - Parameters:
     ///   - snapshots: one for each read.
-    ///   - owners: of each read, who has written in the zone. A zone takes its room, until it is forgotten.
+    ///   - owners: for each read, the owners who have written in the zone. A zone takes its room, until it is
+    ///     forgotten.
     ///   - store: the incarnation of the store in which all of them were read.
     mutating func learn(
         _ reads: [ZoneRead], _ snapshots: [ZoneSnapshot], _ changes: [ZoneChanges], of owners: [WorkOwner],
@@ -77,9 +77,9 @@ struct KnownZones {
         for ((read, snapshot), owner) in zip(zip(reads, snapshots), owners) {
             guard let state = snapshot.zone, let changes = written.first, changes.zone == state.id else { continue }
             written.removeFirst()
-            // With a quota or with roles, writes in other zones matter too, and the cache does not see those.
-            // What is counted for creators is written by a transaction that has read the zone.
-            // Where hierarchies are shared, the places of records would have to be known too.
+            // With a quota or with roles, writes in other zones matter too, and the cache does not see those. Bytes of
+            // creators are counted by a transaction that has read the zone. Where hierarchies are shared, the places of
+            // records would have to be known too.
             guard snapshot.storageUse == nil, snapshot.accountUse == nil, snapshot.publicUse == nil,
                 read.users.isEmpty, !state.hasHierarchies,
                 changes.hasHierarchies != true, let schema = snapshot.schema
@@ -126,8 +126,8 @@ struct KnownZones {
         }
     }
 
-    /// NB: no other request of the queue needs them meanwhile, because a zone is in at most one of its transactions. A zone
-    /// that is forgotten meanwhile, as when its shares are changed beside the queue, stays forgotten.
+    /// NB: no other request of the queue needs them during this, because a zone is in at most one of its transactions. A zone that is
+    /// forgotten in between, for example when its shares are changed beside the queue, stays forgotten.
     mutating func lend(_ keys: [ZoneKey]) -> Followed {
         Followed(
             zones: keys.compactMap { zones.lend($0).map { (zone: $0.value, loan: $0.loan) } }, lossCount: lossCount)
@@ -158,7 +158,7 @@ struct KnownZones {
         return zones.takeBack(zone, loan, room: room) + large
     }
 
-    /// Drops zones of which it is not known what was written in them.
+    /// Drops zones whose last writes are unknown.
     mutating func forget(_ keys: [ZoneKey]) -> Dropped {
         Dropped(zones: keys.compactMap { zones.take($0)?.value })
     }
@@ -192,7 +192,7 @@ struct KnownZones {
         zone.byteCount <= zones.roomMax / 4 ? zone.byteCount + Self.bytesPerZone : nil
     }
 
-    /// The approximate memory of a zone of which nothing is known: the zone itself, its name, and its place in the cache.
+    /// The approximate memory of a zone without records: the zone itself, its name, and its place in the cache.
     private static let bytesPerZone = 500
 }
 
@@ -216,7 +216,7 @@ private struct KnownZone {
     private var zoneKeyIDs: Set<[UInt8]> = []
     private(set) var byteCount = 0
 
-    /// A zone of which only its existence is known.
+    /// A zone without further data: it exists.
     init(_ state: ZoneState, _ schema: SchemaStamp, in store: StoreIncarnation, _ writeNumber: Int64) {
         self.state = state
         self.schema = schema
@@ -266,7 +266,7 @@ private struct KnownZone {
     mutating func learn(_ read: ZoneRead, _ snapshot: ZoneSnapshot, _ changes: ZoneChanges) {
         for (name, record) in snapshot.records where snapshot.unread[name] == nil { keep(record) }
         zoneKeyIDs.formUnion(snapshot.zoneKeyIDs)
-        // That a life of a device has no remembered requests is knowledge too.
+        // A life without remembered requests is also worth knowing.
         for life in read.lives { keep(snapshot.memories[life] ?? RequestMemory(), of: life) }
         follow(changes)
     }

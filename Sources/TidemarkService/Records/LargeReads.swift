@@ -9,8 +9,8 @@ struct LargeRead {
     var hasPlace: Bool
 }
 
-/// Who may read much of what is stored in a write transaction. The process has few places for that. An owner
-/// has one of them at a time, and owners take turns.
+/// Decides which requests may read much stored data in a write transaction. The process has few places for
+/// that. An owner has one of them at a time, and owners take turns.
 ///
 /// An owner waits once for each zone in which its next request needs a place. No transaction waits: a place is given to
 /// a zone's lane, and the request's transaction begins after that.
@@ -36,7 +36,7 @@ struct LargeReads {
         }
     }
 
-    /// - Returns: who has a place now instead.
+    /// - Returns: the large read that gets the place now.
     mutating func end(_ read: LargeRead) -> [(zone: ZoneKey, ticket: WorkTicket)] {
         zones[read.ticket.number] = nil
         let begun = read.hasPlace ? queue.finish(read.ticket) : queue.cancel(read.ticket) ?? []
@@ -49,8 +49,8 @@ struct LargeReads {
 /// How requests are divided that need more stored bytes together than a transaction may read.
 /// A single request may also come because of its relatives.
 struct StoredDivision {
-    /// They may go in a transaction each, as far as is known. The zones that need least come first, so that whoever
-    /// saves little does not wait for one who saves much. Requests to one zone keep their order.
+    /// As far as is known, each may go in a separate transaction. The zones that need least come first, so that a small
+    /// save does not wait for a large one. Requests to one zone keep their order.
     private(set) var parts: [[WriteQueue.Entry]] = []
     /// Requests that need a place, and those that came after them in their zones; in this order.
     private(set) var later: [WriteQueue.Entry] = []

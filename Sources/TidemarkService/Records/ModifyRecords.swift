@@ -17,7 +17,7 @@ extension CloudService {
     ///
     /// - Parameters:
     ///   - owner: whose share of the queue the parts take.
-    ///   - asker: who waits. What is not begun when it has left is not carried out.
+    ///   - asker: the client that waits. Work that was not started when it leaves is not carried out.
     ///   - gates: where steps other than the writes wait.
     ///   - room: for the server's records that come with the outcomes. The caller leaves it when it needs them no more.
     ///     Nil: all of them come.

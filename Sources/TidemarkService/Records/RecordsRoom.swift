@@ -7,7 +7,7 @@ internal import TidemarkFields
 
 /// Memory that the requests of owners may take.
 package protocol RecordsBudget: Sendable {
-    /// Takes so many bytes for records that are told beside outcomes. False: the owner has no room for them.
+    /// Takes so many bytes for records that come with outcomes. False: the owner has no room for them.
     func takeForRecords(_ byteCount: Int, of owner: WorkOwner) -> Bool
     func giveBackForRecords(_ byteCount: Int, of owner: WorkOwner)
 }

@@ -3,12 +3,11 @@
 internal import Synchronization
 internal import TidemarkDomain
 
-/// What the ``WriteCoordinator``s of one process share: the queue of requests, the cache of zones, the store's memory
-/// epoch, and what users have taught schemas. Each event loop has one coordinator.
+/// The state that the ``WriteCoordinator``s of one process share: the queue of requests, the cache of zones, the
+/// store's memory epoch, and the lessons of users to schemas. Each event loop has one coordinator.
 ///
-/// So a zone is in at most one transaction of the queue, whichever loops its devices are connected to. What one loop has
-/// written in it, the others know. Who changes zones and shares has transactions beside the queue, and the cache forgets
-/// those zones.
+/// So a zone is in at most one transaction of the queue, whichever loops its devices are connected to. All loops know what one loop has
+/// written in it. Changes of zones and shares have transactions beside the queue, and the cache forgets those zones.
 package final class SharedWrites: Sendable {
     struct State {
         var queue: WriteQueue
@@ -23,23 +22,23 @@ package final class SharedWrites: Sendable {
     let knownZones: Mutex<KnownZones>
     let queryWatches = Mutex(QueryWatches())
     let accessLooks = AccessLooks()
-    /// Who had the right to upload, see ``CloudService/partAccess(to:by:for:)``.
+    /// Users who had the right to upload, see ``CloudService/partAccess(to:by:for:)``.
     let uploadSights = Mutex(RecentSights(trust: .seconds(600), countMax: 5_000))
     let shareTurns: ShareTurns
     let addressLookups = Mutex(AddressLookups())
     /// Links to which accounts ask for access, counted in the same way.
     let accessRequests = Mutex(AddressLookups())
-    /// How many types and fields were taught to schemas, and by whom.
+    /// The number of types and fields added to schemas, by teacher.
     let taught = Mutex<[SchemaTeacher: Int]>([:])
     let settings: WriteSettings
     /// Whether shares of hierarchies can be made now.
     private let servesHierarchies = Atomic(true)
     /// Decides what would hold an event loop for long. Nil: it is decided on the loop.
     let largeGroups: (any TaskExecutor)?
-    /// More are not remembered: then everybody begins anew.
+    /// If there are more, all are forgotten, and counting starts again.
     private static let teachersMax = 10_000
 
-    /// - Parameter largeGroups: a thread that decides what would hold an event loop for long. Nil: there is none.
+    /// - Parameter largeGroups: a thread for decisions that would hold an event loop for long. Nil: there is none.
     package init(settings: WriteSettings = WriteSettings(), largeGroups: (any TaskExecutor)? = nil) {
         self.settings = settings
         self.largeGroups = largeGroups
@@ -58,7 +57,7 @@ package final class SharedWrites: Sendable {
     /// Without a word they are. From any thread.
     package func serveHierarchies(_ isServed: Bool) { servesHierarchies.store(isServed, ordering: .relaxed) }
 
-    /// Limits as they are now. What is decided with them must be the same from its beginning to its end.
+    /// Limits as they are now. A decision must use the same limits from its beginning to its end.
     func limitsNow(_ limits: Limits) -> Limits {
         guard !servesHierarchies.load(ordering: .relaxed) else { return limits }
         var limits = limits

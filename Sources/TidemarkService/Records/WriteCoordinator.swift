@@ -43,7 +43,7 @@ final class WriteCoordinator: Sendable {
     ///
     /// - Parameters:
     ///   - room: for the records that come with the outcome. Nil: all of them come.
-    ///   - cause: what is stored with the changes. The task may be one that runs for several requests.
+    ///   - cause: the cause that is stored with the changes. The task may run for several requests.
     func submit(
         _ request: RecordsRequest, for owner: WorkOwner, askedBy asker: Asker, room: RecordsRoom? = nil,
         cause: ChangeCause?
@@ -110,8 +110,8 @@ final class WriteCoordinator: Sendable {
         return group.entries
     }
 
-    /// Writes a group: in one transaction if all goes well, otherwise in as many as it takes to find the request that
-    /// fails. When its time is over, what is left goes back.
+    /// Writes a group. One transaction is usually enough; otherwise it takes as many as are needed to find the request
+    /// that fails. When its time is over, the remaining requests go back.
     private func write(_ group: [WriteQueue.Entry]) async {
         let end = scheduler.now + shared.settings.groupTurn
         var parts = [group]
@@ -135,7 +135,7 @@ final class WriteCoordinator: Sendable {
         }
     }
 
-    /// What became of one transaction.
+    /// The outcome of one transaction.
     private enum WriteAttempt {
         case decided(GroupDecision)
         /// Nothing was written, because the requests need more stored bytes or relatives than it may read.
@@ -162,12 +162,12 @@ final class WriteCoordinator: Sendable {
                 _ = shared.knownZones.withLock { $0.forget(keys) }
             case .failure(.zoneUnknown), .failure(.recordsUnknown), .failure(.schemaUnknown),
                 .failure(.nothingToWrite), .failure(.notPlain):
-                // What the cache knows is right, as far as anybody can tell. The transaction adds to it.
+                // As far as anybody knows, the cache is right. The transaction adds to it.
                 break
             }
             return try await write(part, keys: keys, reads)
         } catch {
-            // A store that was lost may come back in an earlier state, if a standby had not received everything.
+            // A lost store may come back in an earlier state, if a standby had not received everything.
             let isLost = error.code == .unavailable || error.code == .commitUnknown
             // The server itself has split the group: the cache is as good as before.
             if error.code != .groupTooLarge {
@@ -406,8 +406,8 @@ final class WriteCoordinator: Sendable {
         return try await withTaskExecutorPreference(executor, operation: work)
     }
 
-    /// Whoever writes where deletions have left very much starts the work of forgetting some of it. No answer
-    /// waits for that. What has failed is tried again by the next request.
+    /// A request that writes where deletions have left very many tombstones starts the work of forgetting some.
+    /// No answer waits for that. If that fails, the next request tries it again.
     private func forgetTombstones(of databases: Set<DatabaseID>) async {
         for database in databases.sorted() {
             do {

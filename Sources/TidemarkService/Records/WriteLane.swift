@@ -16,7 +16,7 @@ struct WriteLane {
     var waiting = FairTurns<WorkOwner, WriteQueue.Entry>()
     /// Set after the lane was in a group that found a zone busy. Its next transaction holds no other zone.
     var isAlone = false
-    /// Whose turns the lane has among those that are ready: of each owner who waits here, once.
+    /// The turns of the lane's owners among lanes that are ready: each owner who waits here, once.
     private var firstListed: WorkOwner?
     private var othersListed: [WorkOwner] = []
     /// The large reads of owners whose next request here is large, once each. As a rule there are none.
@@ -46,7 +46,7 @@ struct WriteLane {
         return phase == .ready && list(owner) ? self.loop : nil
     }
 
-    /// An idle lane comes to a loop that will look for what may go.
+    /// An idle lane moves to a loop that will look for requests that may start.
     mutating func move(to loop: Int) {
         precondition(phase == .idle)
         self.loop = loop
@@ -140,9 +140,9 @@ struct WriteLane {
         return entry
     }
 
-    /// Takes out one that its owner does not need, because the request that was large has left. Nil: there is none.
+    /// Removes a large read that its owner does not need, because the large request has left. Nil: there is none.
     ///
-    /// NB: one at a time, because whoever ends it may give its place to the next one here, which must still be known.
+    /// NB: one at a time. Ending it may give its place to the next one here, which must still be known.
     mutating func removeUnusedRead() -> LargeRead? {
         guard !largeReads.isEmpty else { return nil }
         return largeReads.firstIndex { !isNextLarge(of: $0.ticket.owner) }.map { largeReads.remove(at: $0) }

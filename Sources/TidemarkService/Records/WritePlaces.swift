@@ -3,7 +3,7 @@
 internal import TidemarkDomain
 internal import TidemarkFairness
 
-/// The transactions that are under way on an event loop, and who may have one more.
+/// The transactions that are under way on an event loop, and the owners that may have one more.
 ///
 /// There are as many places as `WriteSettings.transactionsMax`, and an account may have all of them. One more is spare.
 /// It is for an owner that has none while another has half of them, so nobody waits for transactions that take long.

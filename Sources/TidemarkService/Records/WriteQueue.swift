@@ -15,8 +15,8 @@ internal import TidemarkFields
 /// all others with transactions that take long. A request that nobody waits for any more leaves it. One
 /// that reads much waits in its lane until its owner has a place for that. Meanwhile other owners' requests go.
 ///
-/// It may serve several event loops, each with workers of its own (``addLoop()``). A lane belongs to the loop that
-/// received its first request until nothing in it may go any more, so most requests never change threads.
+/// It may serve several event loops, each with separate workers (``addLoop()``). A lane belongs to the loop that
+/// received its first request, until no request in it may start any more. So most requests never change threads.
 struct WriteQueue {
     /// Identifies a request while it is in the queue; grows with time.
     typealias Ticket = UInt64
@@ -33,10 +33,10 @@ struct WriteQueue {
         let deadline: Duration
         /// The store's memory epoch that the server knew when the request arrived (``MemoryEpochWatch``).
         let arrivalEpoch: Int64?
-        /// What is stored with the changes that it makes.
+        /// The cause that is stored with its changes.
         var cause: ChangeCause?
         var failureCount = 0
-        /// What went wrong last. The client is told if the deadline passes.
+        /// The last failure. The client gets it if the deadline passes.
         var lastFailure: FailureReason?
         /// Whether it has turned out to read more than it may without a place.
         var isLarge = false
@@ -73,8 +73,8 @@ struct WriteQueue {
 
     /// What to do after a transaction failed.
     enum Recovery {
-        /// Run these in this order, each in a transaction of its own: one of them has the request that fails, or they
-        /// are too much together.
+        /// Run these in this order, each in a separate transaction: one of them has the request that fails, or they are
+        /// too large together.
         case bisect([Entry], [Entry])
         /// All undecided requests are back in their lanes, except these; then wake the lanes.
         case later(refusals: [RefusedRequest], wakes: [Wake])
@@ -267,7 +267,7 @@ struct WriteQueue {
     /// - Parameters:
     ///   - storedBytes: what each request of the part needs.
     ///   - rest: parts of the same group that were not tried yet, in order.
-    /// - Returns: what to run instead of all these parts, each in a transaction of its own. If it is nothing, the group
+    /// - Returns: the parts to run instead of all these, each in a separate transaction. If there are none, the group
     ///   ends.
     mutating func divide(
         _ part: [Entry], storedBytes: [Int], rest: [[Entry]], now: Duration
@@ -391,7 +391,7 @@ extension WriteQueue {
     /// Gives a place back, or the turn for one. A lane that waited for nothing else goes to this loop, which has a
     /// worker that will look for it. So has the loop of a lane that is ready for something else.
     ///
-    /// NB: no lane is added or removed, so that its caller's index stays what it is.
+    /// NB: no lane is added or removed, so the caller's index stays valid.
     private mutating func end(_ read: LargeRead, at loop: Int) {
         for (key, ticket) in largeReads.end(read) {
             guard let index = lanes.index(forKey: key) else { preconditionFailure("A lane that waits is there.") }
@@ -441,7 +441,7 @@ extension WriteQueue {
         return group
     }
 
-    /// A large request goes alone. All others of the lane go together, whoever they are of.
+    /// A large request goes alone. All other requests of the lane go together, whoever owns them.
     private mutating func take(
         from index: Dictionary<ZoneKey, WriteLane>.Index, for owner: WorkOwner, into group: inout [Entry],
         _ room: inout Room
@@ -464,7 +464,7 @@ extension WriteQueue {
     /// that comes back and sends an earlier one again finds no later one before it.
     private mutating func removeUnasked(at index: Dictionary<ZoneKey, WriteLane>.Index) -> [RefusedRequest] {
         func isUnasked(_ entry: Entry) -> Bool { entry.asker.hasLeft && joined[entry.ticket]?.haveLeft != false }
-        // As a rule there are none, and nothing is copied.
+        // Usually there are none, and nothing is copied.
         guard lanes.values[index].waiting.contains(where: isUnasked) else { return [] }
         let unasked = lanes.values[index].waiting.elements.filter(isUnasked)
         let tickets = Set(unasked.map(\.ticket))
@@ -506,7 +506,7 @@ extension WriteQueue {
             guard !gone.isEmpty else { continue }
             lanes[key]?.waiting.removeAll(where: isGone)
             removed += gone
-            // Nobody else comes to a lane that only waited for places. What waited behind a large request may go now.
+            // A lane that only waited for places has no other user. Requests behind a large request may start now.
             if let index = lanes.index(forKey: key), lanes.values[index].phase == .idle {
                 lanes.values[index].move(to: loop)
                 goOn(index)
@@ -524,7 +524,7 @@ extension WriteQueue {
         return zones.compactMap(\.first?.key).filter { seen.insert($0).inserted }
     }
 
-    /// Whose request comes first in each of these zones.
+    /// The owner of the first request in each of these zones.
     static func owners(of entries: [Entry], keys: [ZoneKey]) -> [WorkOwner] {
         if keys.count == 1, let first = entries.first { return [first.owner] }
         let firsts = entries.zones.compactMap(\.first).map { ($0.key, $0.owner) }

@@ -4,9 +4,10 @@ package import TidemarkFairness
 
 /// How a server groups writes, and how long it keeps trying.
 package struct WriteSettings: Sendable {
-    /// Write transactions of each event loop at one time. This many keep two cores of PostgreSQL busy while some are
-    /// decided here and others wait for the log's flush. What waits meanwhile makes the next groups larger. One more is
-    /// spare. By default a loop has two more connections, for that and for other writes.
+    /// Write transactions of each event loop at one time. This number keeps two cores of PostgreSQL busy while some
+    /// transactions are decided here and others wait for the log's flush. Requests that wait meanwhile make the next
+    /// groups larger. One more is spare. By default a loop has two more connections, for that and for other
+    /// writes.
     package var transactionsMax = 6
     /// Saves and deletes of one transaction. A single request may have more; it then goes alone.
     package var groupItemsMax = 1_000
@@ -27,11 +28,11 @@ package struct WriteSettings: Sendable {
     package var indexedBytesOnLoopMax = 65_536
     /// Visits of a group of several requests. If there are more, they are written one after another.
     package var groupVisitsMax = 500_000
-    /// How long a group goes on that is written in several transactions. Then what is left of it goes back to its
-    /// zones, where whoever came meanwhile has a turn.
+    /// How long a group that is written in several transactions may continue. Then the remaining requests go back to their zones,
+    /// where owners that came in between have a turn.
     package var groupTurn: Duration = .milliseconds(100)
-    /// Stored bytes that a transaction may read beside as many as its requests bring. The largest record has no
-    /// more (`Limits.recordBytesMax`), so to save one record takes no place. What needs more does.
+    /// Stored bytes that a transaction may read beyond as many bytes as its requests bring. The largest record
+    /// has no more (`Limits.recordBytesMax`), so saving one record takes no place. A larger read takes one.
     package var storedBytesFree = 1_048_576
     /// Relatives that a transaction may read. PostgreSQL takes some milliseconds for so many. A request that
     /// reaches more takes a place, too.
@@ -40,14 +41,14 @@ package struct WriteSettings: Sendable {
     /// `Limits.cascadeReferencesMax`. While they are merged and written, they take a few times as many bytes. An account
     /// has one at a time. More wait.
     package var largeReadsMax = 3
-    /// Changes of shares beside the queue of writes that are under way on an event loop, such as acceptances. They
-    /// may wait long for the locks of zones. Of the two more connections that a loop has, they hold one.
+    /// Changes of shares beside the queue of writes that are under way on an event loop, such as acceptances. They may wait long
+    /// for the locks of zones. They hold one of the two more connections that a loop has.
     package var shareChanges = FairBounds(
         room: 1, roomPerOwner: 1, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(10))
     /// Whether zones of several databases may share a transaction. Off where an engine spreads databases over nodes.
     package var groupSpansDatabases = true
-    /// Requests for records that wait or are being written, of all devices together (I-7), and as many for zones. More:
-    /// `tooManyRequests`. An account may have a quarter of it.
+    /// The most requests for records that wait or are being written, for all devices together (I-7), and as many for
+    /// zones. More: `tooManyRequests`. An account may have a quarter of it.
     package var requestsMax = 20_000
     /// Field bytes of those requests (I-7), shared in the same way.
     package var bytesMax = 134_217_728

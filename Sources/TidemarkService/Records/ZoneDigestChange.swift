@@ -3,7 +3,7 @@
 package import TidemarkCrypto
 package import TidemarkDomain
 
-/// What a transaction does to the digest of a zone's records, which both stores keep as they write.
+/// The effect of a transaction on the digest of a zone's records, which both stores keep as they write.
 package struct ZoneDigestChange: Sendable {
     /// To be combined with the zone's digest.
     package private(set) var digest = VersionDigest()

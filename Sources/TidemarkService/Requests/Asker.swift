@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Somebody who waits for the outcomes of requests, such as a connection.
 ///
-/// A write whose askers have all left is not begun any more. A device that was started again may have gone on
-/// through another server. What it sent before must not come after that.
+/// A write is no longer started once all its askers have left. A device that was started again may have
+/// continued through another server. Its earlier requests must not come after that.
 package final class Asker: Sendable {
     private let left = Atomic(false)
 

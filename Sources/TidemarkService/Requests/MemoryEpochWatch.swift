@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What this server knows of the store's memory epoch, for requests that arrive: a pure value.
+/// A server's knowledge of the store's memory epoch, for requests that arrive: a pure value.
 ///
 /// An epoch that was read is used only after a while. A machine that was suspended for days may read the epoch before
 /// it reads a request that waited in a socket all that time.

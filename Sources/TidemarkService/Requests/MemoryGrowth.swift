@@ -35,7 +35,7 @@ struct MemoryGrowth {
 
     /// Whether an owner must wait for the next epoch.
     ///
-    /// - Parameter isElsewhere: whether the request is to a zone of another.
+    /// - Parameter isElsewhere: whether the request is to a zone of another user.
     func isFull(_ owner: WorkOwner, isElsewhere: Bool = false, within limits: Limits) -> Bool {
         bytes[owner, default: 0] >= limits.requestMemoryBytesPerAccountMax
             || isElsewhere && participantBytes[owner, default: 0] >= limits.requestMemoryBytesPerParticipantMax

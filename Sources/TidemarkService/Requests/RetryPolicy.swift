@@ -2,8 +2,8 @@
 
 internal import TidemarkDomain
 
-/// What to do about a failure of the store. Only this type says which failures are tried again, and what the client is
-/// told in the end.
+/// Decides what to do about a failure of the store. Only this type says which failures are tried again, and which
+/// failure the client gets at the end.
 struct RetryPolicy: Sendable {
     /// Attempts in all. They are bounded because a device can repeat its request better than a server can keep it.
     var attemptsMax: Int
@@ -33,7 +33,7 @@ extension StorageError.Code {
         }
     }
 
-    /// The failure that a client is told when there is no other attempt.
+    /// The failure for the client when there is no other attempt.
     var reason: FailureReason {
         switch self {
         case .unavailable, .commitUnknown, .tooSlow, .stopped: .storeUnavailable

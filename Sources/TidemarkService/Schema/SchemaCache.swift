@@ -5,15 +5,16 @@ internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkFields
 
-/// What this server remembers of its containers' schemas, so that a save need not read them.
+/// A server's cached schemas of its containers, so that a save need not read them.
 ///
 /// It is never trusted blindly: every write transaction reads the schema's version after its locks, and loads the
-/// schema again if the version differs. What saves teach only adds, and does not change the version. A server that has
-/// not heard of it learns it when it needs it. So a schema may be dropped at any time, and those that are not used go.
+/// schema again if the version differs. Lessons of saves only add types and fields, and do not change the version. A
+/// server that has not heard of it learns it when it needs it. So a schema may be dropped at any time, and unused ones
+/// are dropped.
 ///
-/// A schema is no account's, because all users of its container need it. So accounts have no shares of the room. Somebody
-/// who uses seven containers with full schemas in turn drives out all others. Each of these is then read again by the
-/// next save: some milliseconds for a full schema, and well below one for a usual one.
+/// A schema belongs to no account, because all users of its container need it. So accounts have no shares of the room. A user who uses
+/// seven containers with full schemas in turn drives out all others. Each of these is then read again by the next save: some milliseconds
+/// for a full schema, and well below one for a usual one.
 final class SchemaCache: Sendable {
     /// About seven schemas that are full (`Limits.schemaEntriesMax`), or thousands of usual ones.
     static let bytesMax = 33_554_432
@@ -22,7 +23,7 @@ final class SchemaCache: Sendable {
     private let schemas: Mutex<FairCache<ContainerID, KnownSchema>>
     private let shared: SharedWrites
 
-    /// - Parameter bytesMax: the approximate memory of what is remembered.
+    /// - Parameter bytesMax: the approximate memory of the cache.
     init(storage: any Storage, shared: SharedWrites, bytesMax: Int = SchemaCache.bytesMax) {
         self.storage = storage
         self.shared = shared
@@ -42,12 +43,12 @@ final class SchemaCache: Sendable {
 
     private func known(_ container: ContainerID) -> KnownSchema? { schemas.withLock { $0.use(container) } }
 
-    /// How many types and fields were taught since this server began, and by whom.
+    /// The number of types and fields added since this server started, by teacher.
     var taught: [SchemaTeacher: Int] { shared.taught.withLock { $0 } }
 
     /// Loads or learns what a check of saves found missing.
     ///
-    /// - Returns: what it was. There may be no room to remember all of it.
+    /// - Returns: the loaded schemas. There may be no room to remember all of it.
     func catchUp(with check: SchemaCheck) async throws(StorageError) -> [ContainerID: KnownSchema] {
         var found: [ContainerID: KnownSchema] = [:]
         switch check {
@@ -92,8 +93,8 @@ final class SchemaCache: Sendable {
 
     /// Reads a schema again and remembers it.
     ///
-    /// NB: answers may overtake each other. An older one does harm for a moment only: the next transaction finds
-    /// another version, or learns what is known.
+    /// NB: answers may overtake each other. An older one does harm only for a moment: the next transaction finds
+    /// another version, or learns the known types.
     @discardableResult
     func load(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
         let known = await KnownSchema(try await storage.schema(of: container))
@@ -101,7 +102,7 @@ final class SchemaCache: Sendable {
         return known
     }
 
-    /// Adds what was learned to the remembered schema. So a lesson costs by its own size, and not by the schema's.
+    /// Adds a lesson to the cached schema. So a lesson costs by its own size, and not by the schema's.
     ///
     /// - Returns: nil if the schema is not remembered, or not in the version that learned.
     private func extend(_ learned: ContainerSchema) -> KnownSchema? {

@@ -11,7 +11,7 @@ enum SchemaCheck {
     /// roles, and those to the shared database what the zone's shares allow.
     case checked([WriteQueue.Entry])
     /// These schemas are not remembered, or not in the version that the transaction saw, or seem full. Others may have
-    /// taught what is missing, which does not change the version.
+    /// added the missing types, which does not change the version.
     case unknown(Set<ContainerID>)
     /// These must be learned first. `teachers`: how many types and fields come from whom.
     case teaches([ContainerID: SchemaLesson], teachers: [SchemaTeacher: Int])
@@ -19,7 +19,7 @@ enum SchemaCheck {
     /// - Parameters:
     ///   - snapshots: of all zones of the entries, with the schema stamps that hold for them.
     ///   - isFresh: whether the schemas were read again for these entries.
-    ///   - taught: how many types and fields were taught before, and by whom.
+    ///   - taught: the number of types and fields added before, by teacher.
     init(
         _ entries: [WriteQueue.Entry], snapshots: [ZoneSnapshot], schemas: [ContainerID: KnownSchema],
         isFresh: Bool = false, taught: [SchemaTeacher: Int] = [:], limits: Limits
@@ -35,7 +35,8 @@ enum SchemaCheck {
         for (index, entry) in entries.enumerated() {
             guard let schema = known.schema(of: entry, in: schemas) else { continue }
             let access = known.access(of: entry.request, by: schema)
-            // An earlier request of the group may allow a participant more. What that saves must be known then.
+            // An earlier request of the group may allow a participant more. The data that the participant saves must
+            // then be known.
             let mayGain = access.scope == .shared && access.share != nil && resharing.contains(entry.key)
             let refusals = reading.refusals(
                 of: entry.request, from: entry.owner, with: access, mayGain: mayGain,
@@ -57,7 +58,7 @@ enum SchemaCheck {
         return Set(entries.filter(\.request.savesShare).map(\.key))
     }
 
-    /// What the snapshots of a group's zones say, by zone and by database.
+    /// The data in the snapshots of a group's zones, by zone and by database.
     private struct KnownForCheck {
         private var stamps: [DatabaseID: SchemaStamp] = [:]
         private(set) var records: [ZoneKey: [String: RecordState]] = [:]
@@ -177,7 +178,7 @@ extension RecordAccess {
     }
 }
 
-/// Whose saves add to schemas: a user of one container, and whoever has that user.
+/// The teacher of a schema: a user of one container, and the account of that user.
 enum SchemaTeacher: Hashable {
     case user(UserID)
     case owner(WorkOwner)

@@ -6,9 +6,8 @@ internal import TidemarkFairness
 
 /// Requests to zones of others that wait until their users' access has been looked at, without a lock.
 ///
-/// A request of a user without access never comes to the owner's lane. There it would hold up what others have sent, and
-/// the time that it takes would tell that the zone exists (I-5). Access is decided later, under the zone's lock. So a look
-/// that is out of date does no harm.
+/// A request of a user without access never comes to the owner's lane. There it would delay requests of others, and its time would reveal
+/// that the zone exists (I-5). Access is decided later, under the zone's lock. So an outdated look does no harm.
 ///
 /// One device's requests to a zone keep their order: those that come during a look wait for it too. A look that finds no
 /// access decides only the requests that were there when it began. For later ones there is another look, because access may
@@ -17,7 +16,7 @@ final class AccessLooks: Sendable {
     /// A request's place in the queue of writes, or its outcome.
     typealias Queued = Answer<WriteCoordinator.Outcome>
 
-    /// A user in a zone of another.
+    /// A user in a zone of another user.
     struct Place: Hashable, Sendable {
         let user: UserID
         let zone: ZoneKey
@@ -39,7 +38,7 @@ final class AccessLooks: Sendable {
     private struct State {
         /// The looks that are under way.
         var looks: [Place: Look] = [:]
-        /// Who had access a moment ago, and writes without another look.
+        /// Users who had access a moment ago, and write without another look.
         var sights = RecentSights(trust: .seconds(10), countMax: 10_000)
     }
 

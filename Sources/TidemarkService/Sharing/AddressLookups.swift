@@ -10,7 +10,7 @@ struct AddressLookups {
     private static let ownersMax = 100_000
 
     private var counts: [WorkOwner: Int] = [:]
-    /// Of the minute, which is the same for all.
+    /// The end of the minute, which is the same for all.
     private var end = Duration.zero
 
     /// Counts so many more addresses, if the account may look them up now.

@@ -10,9 +10,9 @@ extension CloudService {
     /// afterwards. Repeating it does no harm. A share that is accepted but has no room in the answer is `tooMuchAtOnce`.
     ///
     /// - Parameters:
-    ///   - secrets: of the links. Nil: a text that is no link.
+    ///   - secrets: of the links. Nil: a text that is not a link.
     ///   - asker: who waits. Nothing is begun or tried again when it has left.
-    ///   - turn: each acceptance takes it anew.
+    ///   - turn: each acceptance waits for it again.
     ///   - reading: in which all shares are read at the end, so that none are held while acceptances wait. The
     ///     caller gives its place back once the answer is made.
     package func acceptShares(
@@ -34,8 +34,8 @@ extension CloudService {
         }
     }
 
-    /// Declines the shares to which links lead, or leaves them. What is not there is declined as well, so that
-    /// nobody learns of it.
+    /// Declines the shares to which links lead, or leaves them. A share that does not exist is declined as
+    /// well, so that nobody learns it.
     package func declineShares(
         ofLinks secrets: [[UInt8]?], for bearer: LinkBearer, askedBy asker: Asker = Asker(),
         in turn: WorkTurn = WorkTurn(of: .nobody)
@@ -48,7 +48,8 @@ extension CloudService {
                 }
                 return await opened.asyncFlatMap { opened in
                     guard let opened else { return .success(()) }
-                    // Who may join has no row that could end, by name or by address. Nobody in the zone waits for them.
+                    // A user who may join has no row that could end, by name or by address. Nobody in the zone waits
+                    // for them.
                     if case .publicUser = opened.entry { return .success(()) }
                     let action = ShareAction.decline(opened.visitor)
                     let key = opened.read.zone.key
@@ -58,9 +59,10 @@ extension CloudService {
         }
     }
 
-    /// Leaves zones of others: one result for each, in order. Leaving what is not there succeeds.
+    /// Leaves zones of other users: one result for each, in order. Leaving a zone that does not exist
+    /// succeeds.
     ///
-    /// Access is looked at without a lock first: whoever takes no part waits for nobody, and learns nothing from a wait.
+    /// Access is first read without a lock. A user who takes no part waits for nobody, and learns nothing from a wait.
     package func leaveZones(
         _ keys: [ZoneKey], for bearer: LinkBearer, askedBy asker: Asker = Asker(),
         in turn: WorkTurn = WorkTurn(of: .nobody)
@@ -96,10 +98,10 @@ extension CloudService {
         await performInSteps(on: key) { .forget(person, in: $0) }
     }
 
-    /// Carries out an action on a few of a zone's shares after the others. A zone may have a thousand of them with a
-    /// hundred people each: to read all of them would hold the event loop, and the zone's lock meanwhile.
+    /// Carries out an action on a zone's shares, a few at a time. A zone may have a thousand of them with a hundred people each.
+    /// Reading all of them at once would hold the event loop, and the zone's lock, for long.
     ///
-    /// What is shared meanwhile is not looked at. So an account has no session any more when it is forgotten for the last time.
+    /// Shares that are made during this are not visited. So an account has no session any more when it is forgotten for the last time.
     ///
     /// - Parameter isOnce: whether the first change is the last one.
     /// - Returns: whether something was changed. Once one step fails, the others are not carried out.
@@ -147,8 +149,8 @@ extension CloudService {
             }
         }
         return await pointed.asyncFlatMap { opened in
-            // What was read is whole, and the decision under the zone's lock would write nothing for a participant. If they
-            // are removed meanwhile, it is as if they had accepted before that.
+            // The read is complete, and the decision under the zone's lock would write nothing for a participant. If they are removed in
+            // between, the result is as if they had accepted before that.
             if case .participant = opened.entry { return .success(()) }
             let action = ShareAction.accept(opened.visitor, as: id)
             let key = opened.read.zone.key
@@ -156,14 +158,14 @@ extension CloudService {
         }
     }
 
-    /// Changes a zone's share in a transaction of its own, and tells everybody whom it concerns.
+    /// Changes a zone's share in a separate transaction, and tells everybody concerned.
     ///
-    /// What has been done already is done again without a change, so each action may be repeated.
+    /// Each action may be repeated: a step that is already done changes nothing.
     ///
     /// - Parameters:
     ///   - bearer: nil: an operator does it.
-    ///   - turn: its place is given back. What waits for the zone's turn or for a connection keeps nobody out
-    ///     who needs neither.
+    ///   - turn: its place is given back. An action that waits for the zone's turn or for a connection does not
+    ///     keep out others that need neither.
     /// - Returns: whether something was changed.
     func perform(
         _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, in turn: WorkTurn, askedBy asker: Asker
@@ -173,7 +175,7 @@ extension CloudService {
         let turns = sharedWrites.shareTurns
         return await turns.run(in: key, for: turn.owner, askedBy: asker, by: scheduler) {
             () async -> Result<Bool, FailureReason> in
-            // After an attempt of which nobody knows whether it took place, everybody is told.
+            // If it is unknown whether an attempt took place, everybody gets a push.
             var isUndecided = false
             return await retry.run(askedBy: asker) { () async throws(StorageError) -> Result<Bool, FailureReason> in
                 try await shareChanges.run(for: turn.owner) {
@@ -202,7 +204,7 @@ extension CloudService {
             if isUndecided { tell(of: key, growth: nil, action.isRequest ? nil : bearer, of: action) }
             return planned?.map { _ in isUndecided } ?? .failure(.serverFault)
         }
-        // What an earlier attempt may have written is not known to be the same.
+        // An earlier attempt may have written other types.
         let types = isUndecided ? .any : ChangedTypes(of: changes)
         isUndecided = true
         try await transaction.commit([changes])
@@ -214,8 +216,8 @@ extension CloudService {
         return .success(true)
     }
 
-    /// The zone's feed has the change, and the list of the user's shared database may have another zone. All of the user's
-    /// devices are told of the latter, because another connection may have made it than the one that fetches.
+    /// The zone's feed has the change, and the list of the user's shared database may have another zone. All of the user's devices get the
+    /// latter, because the connection that made it may not be the one that fetches.
     ///
     /// - Parameter bearer: nil: an operator has changed something, or somebody has asked for access, whose list stays as it is.
     private func tell(
@@ -224,7 +226,8 @@ extension CloudService {
     ) {
         var growths: [DatabaseID: Int64] = [:]
         growths[key.database] = growth
-        // An operator takes access away from others than who asks. Who leaves may be present in the zone.
+        // An operator takes access away from other users, not from the one who asks. A user who leaves may be present
+        // in the zone.
         var notices = [
             ZoneNotice(
                 database: key.database, life: bearer?.life ?? .nobody, zoneName: key.name,

@@ -18,20 +18,20 @@ package struct LinkBearer: Sendable {
 }
 
 extension CloudService {
-    /// What links lead to: one result for each, in order. The links are looked up together.
+    /// The shares to which links lead: one result for each, in order. The links are looked up together.
     ///
     /// `shareUnknown` is one answer for everything that is not for this user. Once the answer is full, the rest is
     /// `tooMuchAtOnce`.
     ///
     /// - Parameters:
-    ///   - secrets: of the links. Nil: a text that is no link.
+    ///   - secrets: of the links. Nil: a text that is not a link.
     ///   - asker: who waits. Nothing more is read when it has left.
     package func shareMetadata(
         ofLinks secrets: [[UInt8]?], for bearer: LinkBearer, askedBy asker: Asker = Asker()
     ) async -> Result<[Result<ShareMetadata, FailureReason>], FailureReason> {
         guard secrets.count <= limits.itemsMax else { return .failure(.tooManyItems) }
         return await visitor(bearer).asyncFlatMap { visitor in
-            // A text that is no link is looked up as well: the empty secret is no zone's.
+            // A text that is not a link is looked up as well: no zone has the empty secret.
             await shareMetadata(
                 ofSecrets: secrets.map { $0 ?? [] }, for: visitor, in: bearer.viewer, askedBy: asker)
         }
@@ -52,7 +52,7 @@ extension CloudService {
         }
     }
 
-    /// Those of the links that led to shares to which the visitor may come. Of each, what is told is read anew.
+    /// The links to shares that the visitor may open. The data to show is read again.
     ///
     /// The shares are read together, and one that nobody has in the place of each that is not there. So it depends on the
     /// number of links alone how often the store is asked about those that are not for the visitor.
@@ -96,7 +96,7 @@ extension CloudService {
     ) async -> [Result<ShareMetadata, FailureReason>] {
         var results: [Result<ShareMetadata, FailureReason>] = []
         var (room, openable) = (limits.answerBytesMax, openable)
-        // What was read last.
+        // The last reads.
         var opened: [LinkedSecret: OpenedLink] = [:]
         for (index, link) in links.enumerated() {
             var result: Result<ShareMetadata, FailureReason> = .failure(.shareUnknown)
@@ -237,7 +237,7 @@ extension CloudService {
         let visitor = link.brought(by: visitor)
         guard var read, var (share, entry) = read.sharing.entry(of: visitor) else { return nil }
         if share.isOfHierarchy {
-            // Only somebody who may come to the share gets this far.
+            // Only a user who may open the share gets this far.
             let bytesMax = 2 * limits.recordBytesMax
             guard
                 let again = try await sharedZone(
@@ -250,12 +250,12 @@ extension CloudService {
     }
 }
 
-/// What a link that was looked up opens.
+/// The thing that a link opens, once it was looked up.
 private struct LinkedSecret: Hashable, Sendable {
     let key: ShareKey
-    /// By which it was looked up.
+    /// The hash for the look-up.
     let hash: [UInt8]
-    /// To which the link leads; nil: nowhere.
+    /// The zone to which the link leads; nil: there is none.
     let zone: ZoneKey?
 
     func brought(by visitor: ShareVisitor) -> ShareVisitor { visitor.bringing(key, foundBy: hash) }
@@ -271,11 +271,11 @@ private struct LinkedSecret: Hashable, Sendable {
 /// Links that led to shares to which somebody may come.
 private struct OpenableLinks {
     var links: Set<LinkedSecret> = []
-    /// Of those that were looked at together.
+    /// The shares that were read together.
     var shares: [LinkedSecret: Share] = [:]
 }
 
-/// A living share, for somebody who may come to it.
+/// A living share, for a user who may open it.
 struct OpenedLink: Sendable {
     /// The visitor, with the link's secret.
     let visitor: ShareVisitor

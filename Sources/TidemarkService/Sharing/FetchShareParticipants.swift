@@ -22,8 +22,8 @@ extension CloudService {
     /// `recordUnknown` for a name that nobody has, or whose account was deleted; false for an address that nobody has verified. `tooManyItems` over the
     /// limit of R-155.
     ///
-    /// - Parameter tellsAccounts: whether an address may tell that it has an account. Otherwise the store is not asked about
-    ///   addresses at all, so that nothing depends on what it has.
+    /// - Parameter tellsAccounts: whether an address may reveal that it has an account. Otherwise the store is not asked about addresses at
+    ///   all, so that no answer depends on its data.
     package func findPersons(
         _ lookups: [PersonLookup], in container: ContainerKey, tellsAccounts: Bool = true
     ) async -> Result<[Result<Bool, FailureReason>], FailureReason> {

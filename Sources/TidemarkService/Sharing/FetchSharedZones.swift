@@ -52,7 +52,7 @@ extension CloudService {
         }
     }
 
-    /// What a user may do in a zone of another: `zoneNotFound` without access (I-5).
+    /// A user's permissions in a zone of another user: `zoneNotFound` without access (I-5).
     package func access(
         to key: ZoneKey, by access: RecordAccess
     ) async -> Result<RecordAccess, FailureReason> {
@@ -65,8 +65,8 @@ extension CloudService {
         }
     }
 
-    /// The same for somebody who wants to upload an asset for a record of the zone: `notPermitted` to a user who may
-    /// only read.
+    /// The same for a user who wants to upload an asset for a record of the zone: `notPermitted` if the user may only
+    /// read.
     ///
     /// - Parameter owner: whose client uploads.
     package func uploadAccess(
@@ -86,10 +86,9 @@ extension CloudService {
     /// The same for a part of the asset that is not the last. If the user was found to have the right a while ago, nothing is
     /// read, and this does not suspend.
     ///
-    /// Parts of a file go to the owner's database, so a stranger must not send even one (I-5). The right is read when an
-    /// upload is prepared, and with its last part. For parts in between, what was found is trusted for a while: they are
-    /// under way together, and a read could change their order. Somebody who has lost the right meanwhile leaves a part of a
-    /// file, which never becomes an asset.
+    /// Parts of a file go to the owner's database, so a stranger must not send even one (I-5). The right is read when an upload is
+    /// prepared, and with its last part. For parts in between, the last result is used for a while: they are under way together, and a read
+    /// could change their order. A user who has lost the right by then leaves a part of a file, which never becomes an asset.
     package func partAccess(
         to key: ZoneKey, by caller: RecordAccess, for owner: WorkOwner
     ) async -> Result<Void, FailureReason> {

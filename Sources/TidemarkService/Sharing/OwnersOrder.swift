@@ -8,7 +8,7 @@ package import TidemarkDomain
 /// A device's requests to a zone are queued in the order in which they came. While one of them looks up an owner, later ones
 /// wait behind it, even if they have nothing to look up.
 package final class OwnersOrder: Sendable {
-    /// What became of the last request in line. Nil: none looks up owners.
+    /// The outcome of the last request in line. Nil: no request looks up owners.
     private let last = Mutex<Answer<FailureReason?>?>(nil)
 
     package init() {}

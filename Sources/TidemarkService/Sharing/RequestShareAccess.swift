@@ -22,8 +22,8 @@ extension CloudService {
     /// multiple of ``Limits/accessRequestStep``, so that the time of a write does not tell it either.
     ///
     /// - Parameters:
-    ///   - secrets: of the links. Nil: a text that is no link.
-    ///   - turn: each link takes it anew.
+    ///   - secrets: of the links. Nil: a text that is not a link.
+    ///   - turn: each link waits for it again.
     package func requestAccess(
         toLinks secrets: [[UInt8]?], for bearer: LinkBearer, askedBy asker: Asker = Asker(),
         in turn: WorkTurn = WorkTurn(of: .nobody)
@@ -66,7 +66,7 @@ extension CloudService {
         guard step > .zero else { return }
         let elapsed = max(.zero, scheduler.now - begin)
         let next = step * (Int((elapsed / step).rounded(.down)) + 1)
-        // A device that is cut off meanwhile needs no answer.
+        // A device whose connection ends in between needs no answer.
         try? await scheduler.sleep(for: next - elapsed)
     }
 }

@@ -5,7 +5,7 @@ package import TidemarkDomain
 
 /// The secret at the end of a share's URL, and that of a one-time link.
 enum ShareLinkSecret {
-    /// Nobody can guess so many random bytes. Whoever has them may join a public share.
+    /// Nobody can guess so many random bytes. Anyone who has them may join a public share.
     private static let byteCount = 16
 
     static func make() -> [UInt8] { SecureRandom.bytes(byteCount) }
@@ -17,10 +17,10 @@ enum ShareLinkSecret {
     }
 }
 
-/// What a link says: where its zone is found, and what it opens there.
+/// The contents of a link: where its zone is found, and what it opens there.
 ///
-/// The link of a zone is the zone's secret, and the zone is found by the SHA-256 of that. A one-time link begins with the same
-/// hash, and ends with the secret of its participant. So it needs no pointer of its own, and it tells nobody the zone's secret.
+/// The link of a zone is the zone's secret, and the zone is found by the SHA-256 of that. A one-time link begins with the same hash, and
+/// ends with the secret of its participant. So it needs no pointer, and it does not reveal the zone's secret.
 struct ReadLink: Hashable, Sendable {
     let zoneHash: [UInt8]
     let key: ShareKey
@@ -93,7 +93,7 @@ struct MadeLink {
     let root: String?
     let zone: ZoneID
 
-    /// Whether the save was in another zone than the one to which the link leads: the zone was made anew in between.
+    /// Whether the save was in another zone than the one to which the link leads: the zone was made again in between.
     func isTakenElsewhere(by outcome: RecordsOutcome) -> Bool {
         outcome.saves.contains { if case .saved(let metadata) = $0 { metadata.zone != zone } else { false } }
     }

@@ -5,13 +5,13 @@ internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkScheduling
 
-/// Lets the changes of one zone's shares that are no saves come one after another in a process.
+/// Serializes the changes of one zone's shares that are not saves, within a process.
 ///
 /// They have transactions beside the queue of writes. Each holds a connection while it waits for the zone's lock. Without
 /// turns, everybody who accepts a share that many people have the link of would hold one.
 ///
-/// Who waits here holds neither a connection nor a place at a gate. Of those who wait, owners take turns. Their
-/// number and their time are bounded. Whoever has left is passed over when the turn comes.
+/// A waiter holds neither a connection nor a place at a gate. Owners of waiters take turns. Their number and
+/// their time are bounded. A waiter that has left is passed over when its turn comes.
 final class ShareTurns: Sendable {
     private struct Turns {
         let gate: FairGate
@@ -24,7 +24,7 @@ final class ShareTurns: Sendable {
 
     /// How long a change waits for its owner's turn.
     private let patience: Duration
-    /// Of the zones that are being changed.
+    /// The zones that are being changed.
     private let turns = Mutex<[ZoneKey: Turns]>([:])
 
     init(patience: Duration) {

@@ -5,7 +5,7 @@ internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkScheduling
 
-/// The parts of one request, of which some are about zones of others, or about shares.
+/// The parts of one request, some of which are about zones of others, or about shares.
 struct SharedParts: Sendable {
     let service: CloudService
     let owner: WorkOwner
@@ -118,8 +118,8 @@ struct SharedParts: Sendable {
         return .success((part, links))
     }
 
-    /// The outcome of a part, once its link leads to the zone that was saved in. If the zone was made anew before the save, the
-    /// link still leads to the old one. If this fails, the client repeats its request, which has the same effect.
+    /// The outcome of a part, once its link leads to the zone that was saved in. If the zone was made again before the save, the link still
+    /// leads to the old one. If this fails, the client repeats its request, which has the same effect.
     private func keeping(
         _ link: MadeLink, of outcome: RecordsOutcome
     ) async -> Result<RecordsOutcome, FailureReason> {

@@ -3,8 +3,8 @@
 internal import TidemarkCrypto
 package import TidemarkDomain
 
-// Keys of zones that others share with a user. A server that has the account keys of both in escrow hands the zone's keys
-// on, wrapped anew for each answer. Nothing of it is stored. If either account is end-to-end encrypted, the server cannot.
+// Keys of zones that others share with a user. A server that has the account keys of both in escrow hands the zone's keys on. It wraps them
+// for each answer and stores nothing of that. If either account is end-to-end encrypted, the server cannot.
 
 /// The keys of zones that others share with a user.
 package struct SharedKeys: Sendable {
@@ -12,7 +12,7 @@ package struct SharedKeys: Sendable {
     package let account: AccountKey
     /// As many as fit into a page.
     package let zones: [Result<[WrappedZoneKey], FailureReason>]
-    /// What the user was given of those whose keys come as ids alone.
+    /// The keys that the user was given for zones whose keys come as ids alone.
     package let given: [ZoneKey: GivenKeys]
 }
 
@@ -23,9 +23,9 @@ extension CloudService {
     ///   - caller: the user's access.
     ///   - container: the container's identifier.
     ///   - knowsLinks: whether the device may have keys from links.
-    /// - Returns: a zone is `zoneNotFound` without access (I-5). If this server can never open its keys, or never wrap them, it
-    ///   is `keysUnavailable`, or has the ids of its keys alone for whoever knows links. A failure that may pass fails the whole request instead, because a device gives up values
-    ///   whose keys are unavailable.
+    /// - Returns: a zone is `zoneNotFound` without access (I-5). If this server can never open or wrap its keys, the result is
+    ///   `keysUnavailable`. For a client that knows links, it has only the ids of the keys. A failure that may pass fails the whole request
+    ///   instead, because a device gives up values whose keys are unavailable.
     package func sharedKeys(
         zones: [ZoneKey], by caller: RecordAccess, in container: String, knowsLinks: Bool = false
     ) async -> Result<SharedKeys, FailureReason> {
@@ -36,8 +36,8 @@ extension CloudService {
         case .failure(let reason): return .failure(reason)
         case .success(let key): account = key
         }
-        // Names that no zone can have must not reach the store. A zone without access takes as much room of the page as one
-        // that is not there, which is none.
+        // Names that no zone can have must not reach the store. A zone without access takes as much room in the page as one that does not
+        // exist, which is none.
         let valid = zones.filter { ZoneName.isValid($0.name, limits: limits) }
         let keysMax = max(limits.pageKeysMax, limits.zoneKeysMax)
         let read = await retry.run { () async throws(StorageError) in
@@ -84,7 +84,7 @@ extension CloudService {
         }
     }
 
-    /// Adds a key to a zone of another, as ``saveZoneKey(_:in:after:)``.
+    /// Adds a key to a zone of another user, as ``saveZoneKey(_:in:after:)``.
     ///
     /// Participants leave the owner room for keys: without it, nobody could change the key after a participant was removed.
     ///
@@ -95,8 +95,8 @@ extension CloudService {
     ///   - key: wrapped with the caller's account key.
     ///   - caller: the user's access.
     ///   - container: the container's identifier.
-    /// - Returns: the zone's keys, wrapped for the caller. `zoneNotFound` without access, `notPermitted` to a user who may only
-    ///   read, `keysUnavailable` as above, `tooManySharedZoneKeys` over ``Limits/sharedZoneKeysMax``.
+    /// - Returns: the zone's keys, wrapped for the caller. `zoneNotFound` without access, `notPermitted` for a user who may only read,
+    ///   `keysUnavailable` as above, or `tooManySharedZoneKeys` over ``Limits/sharedZoneKeysMax``.
     package func saveSharedZoneKey(
         _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, by caller: RecordAccess, in container: String
     ) async -> Result<[WrappedZoneKey], FailureReason> {

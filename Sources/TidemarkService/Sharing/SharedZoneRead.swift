@@ -8,15 +8,15 @@ struct SharedZoneRead: Sendable {
     /// Nil: no share lives.
     let record: RecordState?
     let sharing: ZoneSharing
-    /// Of a hierarchy: its root.
+    /// For a hierarchy: its root.
     var root: RecordState?
 }
 
 extension CloudService {
-    /// The shares of zones of one database, for a caller who may read them: what comes with their CKShare records.
-    /// They are read together.
+    /// The shares of zones of one database, for a caller who may read them: the data that comes with their CKShare records. They
+    /// are read together.
     ///
-    /// - Parameter shareNames: of the CKShare records. Of other shares there are no people.
+    /// - Parameter shareNames: the names of the CKShare records. Other shares come without people.
     /// - Returns: those of zones that live, and to which the caller has access (I-5).
     package func shares(
         of names: Set<String>, in database: DatabaseID, named shareNames: Set<String>, by access: RecordAccess
@@ -50,7 +50,7 @@ extension CloudService {
     ///
     /// - Parameters:
     ///   - shares: each once.
-    ///   - linkHashes: of the links with which the user comes to them.
+    ///   - linkHashes: the hashes of the links with which the user opens them.
     /// - Returns: of each share. Nil: it did not fit into the bytes, or the zone does not live.
     func sharedZone(
         _ key: ZoneKey, of shares: [Share], for user: UserID, linkHashes: Set<[UInt8]>, bytesMax: Int
@@ -79,7 +79,7 @@ extension SharedZoneRead {
         let isLiving = sharing.livingShare(named: name) != nil && record?.isDeleted == false
         self.init(zone: zone, record: isLiving ? record : nil, sharing: sharing)
         let root = share?.rootName.flatMap { snapshot.unread[$0] == nil ? snapshot.records[$0] : nil }
-        // It must say whose root it is: nobody but the owner is told its parent.
+        // It must know its share: only the owner sees the root's parent.
         self.root = root.flatMap { sharing.namingRoots([$0]).first }
     }
 }

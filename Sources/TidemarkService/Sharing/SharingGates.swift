@@ -7,7 +7,7 @@ internal import TidemarkDomain
 package struct SharingGates: Sendable {
     /// For looks at the access to zones of others.
     let reads: FairGate?
-    /// For what is looked up or written before a CKShare is saved.
+    /// The gate for reads and writes before a CKShare is saved.
     let changes: FairGate?
 
     package init(reads: FairGate? = nil, changes: FairGate? = nil) {

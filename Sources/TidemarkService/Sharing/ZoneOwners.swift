@@ -60,7 +60,7 @@ extension CloudService {
         }
     }
 
-    /// The owners of these private databases. A database that is nobody's is left out.
+    /// The owners of these private databases. A database without an owner is left out.
     package func zoneOwners(of databases: Set<DatabaseID>) async -> Result<[ZoneOwner], FailureReason> {
         let known = directory.owners(of: databases)
         let unknown = databases.subtracting(known.keys).sorted()

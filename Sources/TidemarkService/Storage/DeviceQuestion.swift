@@ -6,7 +6,7 @@ package import TidemarkDomain
 package struct DeviceQuestion: Sendable, Hashable {
     /// Tells it from other questions: random bits.
     package let number: UInt64
-    /// All that is known of this account's devices. Nil: which devices are connected, of all accounts.
+    /// The question is about all devices of this account. Nil: about the connected devices of all accounts.
     package let account: AccountID?
 
     package init(number: UInt64, account: AccountID?) {
@@ -15,7 +15,7 @@ package struct DeviceQuestion: Sendable, Hashable {
     }
 }
 
-/// A server has written down what it knew when it heard a question.
+/// A server has written down what it knew when the question came.
 package struct DeviceAnswer: Sendable, Hashable {
     /// The question's number.
     package let question: UInt64

@@ -19,6 +19,6 @@ package protocol KeyGrantStorage: AnyObject, Sendable {
     /// - Parameter grants: of each user one at most.
     func saveKeyGrants(_ grants: [KeyGrant], in zone: ZoneKey, now: Timestamp) async throws(StorageError)
 
-    /// What the user was given of these living zones, as far as the user was invited to them and has accepted.
+    /// The keys that the user was given of these living zones, if the user was invited to them and has accepted.
     func givenKeys(in zones: [ZoneKey], to user: UserID) async throws(StorageError) -> [ZoneKey: GivenKeys]
 }

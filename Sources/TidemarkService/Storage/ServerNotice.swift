@@ -2,7 +2,7 @@
 
 package import TidemarkDomain
 
-/// What servers that share a store tell each other. A hint: it may be lost (I-4).
+/// The messages between servers that share a store. A hint: it may be lost (I-4).
 package enum ServerNotice: Sendable, Hashable {
     case zone(ZoneNotice)
     /// A query subscription was fired by a change that the posting server has written.
@@ -23,9 +23,9 @@ package enum ServerNotice: Sendable, Hashable {
     case limitsChanged(AccountID?)
     /// An operator wants to see what servers know of devices.
     case devicesAsked(DeviceQuestion)
-    /// Who is present at a server. Only those with members in the same place need it.
+    /// The members of a server. Only those with members in the same place need it.
     case presence(PresenceNotice)
-    /// What a server answers. Only whoever asked needs it.
+    /// The answer of a server. Only the server that asked needs it.
     case devicesWritten(DeviceAnswer)
 }
 

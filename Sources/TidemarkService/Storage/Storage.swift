@@ -24,7 +24,7 @@ package protocol Storage: KeyGrantStorage {
     ///
     /// - Parameters:
     ///   - age: how long the current epoch must have lasted by the store's own clock; otherwise nothing is done. A
-    ///     clock that was set can make an epoch too short or too long. That keeps more or fewer memories, and does no
+    ///     clock that was set can make an epoch too short or too long. That keeps more or fewer memories, but does no
     ///     harm.
     ///   - kept: a memory is cleared if it was written this many epochs ago, or earlier.
     /// - Returns: whether there is a new epoch.
@@ -70,7 +70,7 @@ package protocol Storage: KeyGrantStorage {
     /// else depends on it.
     ///
     /// - Parameters:
-    ///   - address: from where it connects; empty if that is not known.
+    ///   - address: the address from which it connects; empty if unknown.
     ///   - countMax: how many devices of the account are kept, the last seen ones.
     /// - Returns: false if an operator has revoked the device: it may not come in.
     @discardableResult
@@ -90,15 +90,15 @@ package protocol Storage: KeyGrantStorage {
         credentialHash: [UInt8], device: DeviceID, from address: String, now: Timestamp
     ) async throws(StorageError)
 
-    /// What servers have kept of these devices. Devices of which nothing is kept are left out.
+    /// The kept progress of these devices. Devices without any are left out.
     func deviceProgress(of devices: [AccountDevice]) async throws(StorageError) -> [AccountDevice: NotedProgress]
 
-    /// Keeps what a server knows of devices, in place of what was kept of them. It is for operators; nothing else depends on
-    /// it. A device that the store does not list (``noteDevice(_:of:name:atMost:now:)``) is left out.
+    /// Keeps a server's knowledge of devices, and replaces older knowledge. It is for operators; nothing else depends on it. A device that
+    /// the store does not list (``noteDevice(_:of:name:atMost:now:)``) is left out.
     ///
-    /// - Parameter noted: when that was written which the server has read and takes over. Of a device that is not in it,
-    ///   nothing was kept.
-    /// - Returns: those that are kept. What another server has written of a device since is left as it is.
+    /// - Parameter noted: the time of the knowledge that the server has read and takes over. For a device that is not in it, nothing was
+    ///   kept.
+    /// - Returns: the devices whose progress is kept. Data that another server has written since stays as it is.
     func keepProgress(
         _ progress: [AccountDevice: DeviceProgress], over noted: [AccountDevice: Timestamp], now: Timestamp
     ) async throws(StorageError) -> Set<AccountDevice>
@@ -112,16 +112,16 @@ package protocol Storage: KeyGrantStorage {
         among credentials: [CredentialID], now: Timestamp
     ) async throws(StorageError) -> [CredentialID]
 
-    /// Which connections operators have closed of late, for a server that may have missed notices.
+    /// The connections that operators have closed of late, for a server that may have missed notices.
     func connectionClosings() async throws(StorageError) -> [ConnectionsClosing]
 
     /// The containers among these that are closed, or deleted: their sessions are to be closed.
     func closedContainers(among containers: [ContainerID]) async throws(StorageError) -> [ContainerID]
 
-    // MARK: What operators decide
+    // MARK: Choices of operators
 
-    /// Closes a container, before it is deleted: from the next transaction on nobody signs in, nothing is saved and no zone
-    /// is created in it. Whoever calls tells the servers. Closing it again changes nothing.
+    /// Closes a container before it is deleted. From the next transaction on, nobody signs in, nothing is saved and no zone is created in
+    /// it. The caller tells the servers. Closing it again changes nothing.
     ///
     /// - Returns: nil if there is no such container.
     func closeContainer(_ container: ContainerKey) async throws(StorageError) -> ClosedContainer?
@@ -146,19 +146,19 @@ package protocol Storage: KeyGrantStorage {
     /// If its owner's account has a quota too: the one that leaves less room.
     func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse?
 
-    /// How full a user's share of a public database is, with what the user has sent and no record of the user names; nil:
-    /// there is no bound, or the database had none at this server's last write transaction.
+    /// A user's use of their share of a public database. It includes assets that the user has sent and that no record of the user
+    /// names. Nil: there is no bound, or the database had none at this server's last write transaction.
     func publicUse(of user: UserID, in database: DatabaseID) async throws(StorageError) -> StorageUse?
 
     /// Sets how many bytes the private databases of an account may hold together, in all containers.
     ///
     /// - Parameters:
     ///   - bytesMax: nil for no quota of the account's own.
-    ///   - account: nil: of every account that has none of its own.
+    ///   - account: nil: every account without its own quota.
     /// - Returns: whether there is such an account.
     func setAccountQuota(_ bytesMax: Int64?, of account: AccountID?) async throws(StorageError) -> Bool
 
-    /// What operators chose for these users and their accounts. Users that do not exist are left out.
+    /// Operators' choices for these users and their accounts. Users that do not exist are left out.
     func limits(of users: [UserID]) async throws(StorageError) -> [UserID: AccountLimits]
 
     /// Chooses what an account may send to each server, or each account in a container. False: it is not there.
@@ -185,30 +185,29 @@ package protocol Storage: KeyGrantStorage {
 
     // MARK: Records
 
-    /// Opens a transaction: locks the zones that exist, in the order of their ids, then reads what is asked for.
+    /// Opens a transaction: locks the zones that exist, in the order of their ids, then reads the requested data.
     /// Databases with a quota are locked before their zones, so that no two transactions use the same room.
     ///
-    /// What is read is bounded. The records whose fields are needed come first, then the others, in the order of
-    /// the reads and of their names. As in ``records(named:in:bytesMax:sharing:)``, those beyond the largest
-    /// ``ZoneRead/storedBytesMax`` come without fields. References, children and ancestors are cut
-    /// (``ZoneSnapshot/areRelativesCut``).
+    /// The reads are bounded. The records whose fields are needed come first, then the others, in the order of the reads and of
+    /// their names. As in ``records(named:in:bytesMax:sharing:)``, those beyond the largest ``ZoneRead/storedBytesMax`` come without
+    /// fields. References, children and ancestors are cut (``ZoneSnapshot/areRelativesCut``).
     ///
     /// - Returns: the transaction, with one snapshot for each read, in the order of `reads`. Its schema stamps are read
     ///   after the locks too. So an operator who changes a schema can tell when nobody writes by the old one any more.
     /// - Throws: ``StorageError/Code/zoneBusy`` if a lock was not available in time.
     func beginWrite(_ reads: [ZoneRead]) async throws(StorageError) -> any WriteTransaction
 
-    /// Writes a decision that was made from cached knowledge, if all of that is still true. This is a transaction of
-    /// its own, all or nothing. It locks the zones first. What it reads afterwards must show them unchanged since these
-    /// moments. Then nothing else that the decision rests on can have changed either. The store's incarnation and the
-    /// schemas are checked when the statement begins. An operator who waits until no server writes by an older schema
-    /// waits for this statement too.
+    /// Writes a decision that was made from cached data, if all of that is still true. This is a separate transaction,
+    /// all or nothing. It locks the zones first. The reads after that must show them unchanged since these moments.
+    /// Then nothing else that the decision rests on can have changed either. The store's incarnation and the schemas
+    /// are checked when the statement begins. An operator who waits until no server writes by an older schema waits for
+    /// this statement too.
     ///
     /// - Parameters:
     ///   - changes: plain ones (``ZoneChanges/isPlain``), each of another zone.
     ///   - moments: one for each zone, in the same order.
-    /// - Throws: ``StorageError/Code/outdated`` if the knowledge is no longer true; nothing was written. Other codes as
-    ///   ``WriteTransaction/commit(_:)``, and ``StorageError/Code/zoneBusy`` as ``beginWrite(_:)``.
+    /// - Throws: ``StorageError/Code/outdated`` if the cached data is no longer true; nothing was written. Other codes
+    ///   as ``WriteTransaction/commit(_:)``, and ``StorageError/Code/zoneBusy`` as ``beginWrite(_:)``.
     func commit(_ changes: [ZoneChanges], at moments: [ZoneMoment]) async throws(StorageError)
 
     /// Records by name, with tombstones. Names that were never used are left out.
@@ -253,10 +252,10 @@ package protocol Storage: KeyGrantStorage {
     /// The revision that ``schema(of:)`` would have now. Reads less than that.
     func schemaRevision(of container: ContainerID) async throws(StorageError) -> SchemaRevision
 
-    /// Adds what the schema does not know yet. What it knows stays (R-062: the first lesson wins, also between
-    /// servers). A frozen schema learns nothing. The version stays.
+    /// Adds types and fields that the schema does not have. Those that it has stay (R-062: the first lesson wins, also
+    /// between servers). A frozen schema learns nothing. The version stays.
     ///
-    /// - Returns: what the schema has of the lesson afterwards, with its version, and nothing else.
+    /// - Returns: the part of the lesson that the schema has afterwards, with its version.
     func learn(_ lesson: SchemaLesson, in container: ContainerID) async throws(StorageError) -> ContainerSchema
 
     /// Replaces `current` with `schema` and increments the version: for operators.
@@ -264,8 +263,8 @@ package protocol Storage: KeyGrantStorage {
     /// - Returns: false, with nothing changed, if the schema is no longer `current`.
     func replaceSchema(_ current: ContainerSchema, by schema: Schema) async throws(StorageError) -> Bool
 
-    /// Forgets tombstones of a database, those of the zones that have most first, and of a zone the oldest. Older
-    /// tokens are expired. About half of them are kept. Of very many, a call forgets some.
+    /// Forgets tombstones of a database: first those of the zones that have most, and in a zone the oldest. Older tokens are
+    /// expired. About half of them are kept. If there are very many, one call forgets only some.
     func forgetTombstones(of database: DatabaseID) async throws(StorageError)
 
     // MARK: Zones
@@ -275,8 +274,8 @@ package protocol Storage: KeyGrantStorage {
         in database: DatabaseID, names: [String], life: DeviceID
     ) async throws(StorageError) -> any ZonesTransaction
 
-    /// Forgets ended zones of a database but for some, those that ended first. Tokens from before their ends are
-    /// expired. Zones of which something is left stay until it is cleared. Of very many, a call forgets some.
+    /// Forgets those ended zones of a database that ended first, and keeps some. Tokens from before their ends are expired.
+    /// Zones with remaining data stay until it is cleared. If there are very many, one call forgets only some.
     func forgetEndedZones(of database: DatabaseID, keeping countMax: Int) async throws(StorageError)
 
     /// The first `zonesMax` living zones after the one with the id `after`, by id. With `after` nil: of all zones. A
@@ -318,9 +317,8 @@ package protocol Storage: KeyGrantStorage {
         secretHashes: [[UInt8]], for viewer: DatabaseID
     ) async throws(StorageError) -> [[UInt8]: ZoneKey]
 
-    /// Makes a link lead to a living zone. A save that makes a share calls this before the change that gives the zone the
-    /// link's secret. If the zone has a secret already, it keeps that one, and the link with that secret is made to
-    /// lead to the zone instead.
+    /// Makes a link lead to a living zone. A save that makes a share calls this before the change that gives the zone the link's secret. If
+    /// the zone already has a secret, it keeps that one. Then the link with that secret leads to the zone instead.
     ///
     /// - Parameter countMax: how many links may lead to the zone whose secrets it has not got (yet). Links that are so old
     ///   that no save can still be about to take their secrets are removed, and do not count.
@@ -335,9 +333,9 @@ package protocol Storage: KeyGrantStorage {
     ///
     /// - Parameters:
     ///   - viewer: a shared database.
-    ///   - countMax: how many zones the list may have afterwards. If it has so many, some are removed first: zones
-    ///     that have ended, and zones without access that no acceptance put into the list within the last hour. Those whose
-    ///     ends the feed must still tell stay, and do not count.
+    ///   - countMax: how many zones the list may have afterwards. If it has so many, some are removed first: zones that have ended,
+    ///     and zones without access that no acceptance wrote into the list within the last hour. Those whose ends the feed must still tell
+    ///     stay, and do not count.
     func pointViewer(
         _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
     ) async throws(StorageError) -> PointedViewer
@@ -359,8 +357,8 @@ package protocol Storage: KeyGrantStorage {
 
     func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead>
 
-    /// What a living zone's records are, in one snapshot, without reading them; nil if it does not live. Without a
-    /// listing the cost does not depend on how many records there are.
+    /// The names and versions of a living zone's records, or a digest of them, in one snapshot; nil if the zone is not living.
+    /// Without a listing the cost does not depend on how many records there are.
     func inventory(
         of key: ZoneKey, _ listing: ZoneListing?
     ) async throws(StorageError) -> StoreRead<ZoneInventory?>
@@ -368,7 +366,7 @@ package protocol Storage: KeyGrantStorage {
     /// Reads a viewer's feed without a lock, then a page of a zone's feed if that is wanted. The page shows everything
     /// that the feed says of its zone. With `after` nil: living zones only.
     ///
-    /// - Parameter query: what it wants of the zone's shares comes in one snapshot with the page, as in ``zonePage(_:)``.
+    /// - Parameter query: the part of the zone's shares that it needs is in one snapshot with the page, as in ``zonePage(_:)``.
     func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
     ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?)
@@ -383,7 +381,7 @@ package protocol Storage: KeyGrantStorage {
 
     /// Subscriptions of zones that are gone are left out.
     ///
-    /// - Parameter withFired: whether those are among them that have fired once, and ended by it, within
+    /// - Parameter withFired: whether the result includes subscriptions that fired once, and thereby ended, within
     ///   ``Subscription/firedDaysMax``.
     func subscriptions(of user: UserID, withFired: Bool) async throws(StorageError) -> [Subscription]
 
@@ -420,22 +418,22 @@ package protocol Storage: KeyGrantStorage {
 
     // MARK: Assets
 
-    /// Makes an uploaded asset known. Its grace time begins, or begins anew.
+    /// Makes an uploaded asset known. Its grace time begins, or begins again.
     ///
-    /// An unknown asset is kept only if the database's quota has room for it, and one that no record of its sender names
-    /// only if the sender's share of a public database has. That is decided in the transaction that keeps it, under the
+    /// An unknown asset is kept only if the database's quota has room for it. An asset that no record of its sender names is kept
+    /// only if the sender's share of a public database has room. That is decided in the transaction that keeps the asset, under the
     /// lock that all other writers of the database take. Two assets never fill the same room.
     ///
     /// - Parameters:
     ///   - sender: the user who has sent it to a public database, and may name it there from now on.
-    ///   - remove: called if there is no room, under the lock. Nobody else makes the asset known meanwhile.
+    ///   - remove: called if there is no room, under the lock. Nobody else makes the asset known at the same time.
     /// - Returns: whether the asset is known now.
     func keepAsset(
         _ asset: AssetKey, from sender: UserID?, now: Timestamp, ifFull remove: @Sendable () async -> Void
     ) async throws(StorageError) -> Bool
 
-    /// Who may name an asset of a public database: whether this user has sent it, and records that name it. If
-    /// the asset is not known, nobody may.
+    /// The users who may name an asset of a public database: whether this user has sent it, and records that
+    /// name it. If the asset is not known, nobody may.
     func assetClaims(of asset: AssetKey, by user: UserID) async throws(StorageError) -> AssetClaims
 
     /// Forgets who sent which assets before the given time. Records that name them say enough, or nobody does.
@@ -447,9 +445,9 @@ package protocol Storage: KeyGrantStorage {
     func adoptAssets(_ assets: [AssetKey], now: Timestamp) async throws(StorageError) -> Int
 
     /// Assets that no record of a living zone names, and that were last kept, named or no longer named before the given
-    /// time. In order, among the first `countMax` assets after `last`, so that what is read stays bounded.
+    /// time. They are in order, among the first `countMax` assets after `last`, so that the read stays bounded.
     ///
-    /// - Returns: `last`: where the next look begins; nil if there are no more assets.
+    /// - Returns: `last`: where the next call begins; nil if there are no more assets.
     func unusedAssets(
         touchedBefore deadline: Timestamp, after last: AssetKey?, among countMax: Int
     ) async throws(StorageError) -> (unused: [AssetKey], last: AssetKey?)
@@ -471,7 +469,7 @@ package protocol Storage: KeyGrantStorage {
     /// - Parameter masterKeyCheck: the check of the master key that encrypts the key's escrow. Nothing is saved if keys
     ///   in the store are encrypted with another one. This is decided at the moment of the save, even while the master
     ///   key is being changed.
-    /// - Returns: what is stored afterwards.
+    /// - Returns: the stored key afterwards.
     func saveAccountKey(
         _ key: StoredAccountKey, of user: UserID, masterKeyCheck: [UInt8], now: Timestamp
     ) async throws(StorageError) -> StoredAccountKey
@@ -503,8 +501,8 @@ package protocol Storage: KeyGrantStorage {
         now: Timestamp
     ) async throws(StorageError) -> ZoneKeysRead
 
-    /// From now on no save may have values under the keys of the living zone that are older than this one. What servers
-    /// know of the zone is outdated. Does nothing if the zone has no such key.
+    /// From now on no save may have values under the keys of the living zone that are older than this one. Servers' cached data of
+    /// the zone is outdated. Does nothing if the zone has no such key.
     func retireZoneKeys(in zone: ZoneKey, before id: [UInt8]) async throws(StorageError)
 
     // MARK: Between servers
@@ -540,7 +538,7 @@ extension Storage {
     }
 }
 
-/// What holds for a store as a whole.
+/// The state of a store as a whole.
 package struct StoreStanding: Sendable, Equatable {
     package let incarnation: StoreIncarnation
     /// Counts from 1 how often outcomes of requests were cleared.
@@ -552,9 +550,9 @@ package struct StoreStanding: Sendable, Equatable {
     }
 }
 
-/// What became of a zone for a viewer's list.
+/// The outcome for a zone in a viewer's list.
 package enum PointedViewer: Sendable, Equatable {
-    /// The list has it, perhaps since before.
+    /// The list has it, or had it before.
     case done
     /// It does not live.
     case zoneMissing

@@ -3,9 +3,9 @@
 package import TidemarkFairness
 package import TidemarkTelemetry
 
-/// What can go wrong between a decision and its durable write.
+/// A failure between a decision and its durable write.
 package struct StorageError: Error, CustomStringConvertible, CustomDebugStringConvertible {
-    /// The causes of the error. They say what is known of the write.
+    /// The causes of the error. They say whether the write may have happened.
     package enum Code: String, Sendable {
         /// The store cannot be reached, or the connection broke before a commit was requested: nothing was written.
         case unavailable
@@ -13,15 +13,14 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
         case commitUnknown
         /// A zone's lock was not available in time.
         case zoneBusy
-        /// Cached knowledge of a zone is no longer true: nothing was written.
+        /// Cached data of a zone is no longer true: nothing was written.
         case outdated
         /// The store stopped a statement that took too long: nothing was written. Trying again at once would only take
         /// as long again.
         case tooSlow
         /// The statement itself fails, however often it is tried. Only the request that caused it may fail.
         case rejected
-        /// What several requests need together is more than one transaction reads: nothing was written. Each of them can
-        /// be decided alone.
+        /// Several requests together need more than one transaction reads: nothing was written. Each of them can be decided alone.
         case groupTooLarge
         case containerUnknown
         /// An operator deletes the container: nothing was written.
@@ -39,7 +38,7 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
     package let code: Code
     /// For the log; may hold names of tables and constraints, never user data.
     package let detail: String
-    /// Which errors of one code are alike, for the log. One of few.
+    /// The group of similar errors within one code, for the log. One of few values.
     package let kind: String
     /// For `crowded`: when to try again.
     package let retryAfter: Duration?
@@ -62,11 +61,11 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
 }
 
 extension StorageError {
-    /// Tells the operator, unless it is in the ordinary course of things. Whoever catches an error of the store calls it.
+    /// Tells the operator, except in the ordinary course of things. The code that catches an error of the store calls it.
     ///
     /// - Parameters:
     ///   - request: the request that failed, or one of them.
-    ///   - requestCount: how many failed with it.
+    ///   - requestCount: the number of requests that failed with it.
     package func note(request: RequestTrace? = RequestTrace.current, requestCount: Int = 1) {
         let level: Log.Level
         switch code {
@@ -83,7 +82,7 @@ extension StorageError {
                 : ["error": detail, "advice": advice, "requests": "\(requestCount)"], request: request)
     }
 
-    /// What an operator does about it.
+    /// Advice for an operator.
     private var advice: String {
         switch code {
         case .unavailable, .commitUnknown:

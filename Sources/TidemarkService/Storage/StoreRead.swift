@@ -2,8 +2,8 @@
 
 package import TidemarkDomain
 
-/// What one statement read, and the incarnation of the store from the same snapshot. Tokens name that incarnation, and
-/// reading it separately would cost each page a round trip.
+/// The result of one statement, and the incarnation of the store from the same snapshot. Tokens name that incarnation,
+/// and reading it separately would cost each page a round trip.
 @dynamicMemberLookup
 package struct StoreRead<Value: Sendable>: Sendable {
     package var value: Value

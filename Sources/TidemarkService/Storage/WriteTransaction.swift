@@ -2,7 +2,7 @@
 
 package import TidemarkDomain
 
-/// Locked zones, and what was read of them. End it with either ``commit(_:)`` or ``rollback()``, exactly once.
+/// Locked zones, and the data that was read of them. End it with either ``commit(_:)`` or ``rollback()``, exactly once.
 package protocol WriteTransaction: AnyObject, Sendable {
     /// One for each read of `beginWrite`, in that order.
     var snapshots: [ZoneSnapshot] { get }

@@ -2,16 +2,16 @@
 
 package import TidemarkDomain
 
-/// "Zone Z of database D changed": what a server tells the others after a commit. Of a shared database: its list of zones, or
-/// its subscriptions, have changed.
+/// "Zone Z of database D changed": the message of a server to the others after a commit. For a shared database: its list of zones, or its
+/// subscriptions, have changed.
 package struct ZoneNotice: Sendable, Hashable {
     package let database: DatabaseID
     /// The life of the device that made the change, which gets no push, as ``RecordsRequest/memoryLife``.
-    /// `nobody` if several made changes, or an operator did: then all are told.
+    /// `nobody` if several lives made changes, or an operator did: then all devices get a push.
     package let life: DeviceID
     /// Empty if the set of zones changed rather than a zone's records.
     package let zoneName: String
-    /// Whether the zone's shares changed too, so that some users may have lost access, or have it again.
+    /// Whether the zone's shares changed too, so that some users may have lost or regained access.
     package let changesShares: Bool
 
     package init(database: DatabaseID, life: DeviceID, zoneName: String, changesShares: Bool = false) {
@@ -22,12 +22,12 @@ package struct ZoneNotice: Sendable, Hashable {
     }
 }
 
-/// By which a server knows whether anything changed in a database.
+/// A number by which a server knows whether anything changed in a database.
 package struct ChangeMark: Sendable, Equatable {
-    /// The sum of its zones' change numbers, and of zone creations and ends. Of a shared database: a hash of its zones and
-    /// their numbers, of which nothing is known but whether it is the same.
+    /// The sum of its zones' change numbers, and of zone creations and ends. For a shared database: a hash of its zones and their numbers,
+    /// which can only be compared.
     package let value: Int64
-    /// The zones that were read for it, with those that have ended. Of a shared database: all in its list.
+    /// The zones that were read for it, with those that have ended. For a shared database: all zones in its list.
     package let zoneCount: Int
 
     package init(value: Int64, zoneCount: Int) {
@@ -36,10 +36,10 @@ package struct ChangeMark: Sendable, Equatable {
     }
 }
 
-/// What a commit changed: for pushes to the devices that are connected, and notices to other servers.
+/// The changes of a commit, for pushes to connected devices and notices to other servers.
 package struct ZonesMoved: Sendable {
     package var notices: [ZoneNotice]
-    /// What changed in some of these zones.
+    /// The changes in some of these zones.
     package var news: [ZoneNews]
     /// How much the mark of each database grew (``ChangeMark/value``). Not known for databases that are not in it.
     package var growth: [DatabaseID: Int64]
@@ -63,7 +63,7 @@ package struct ZonesMoved: Sendable {
         self.evaluated = evaluated
     }
 
-    /// What changed in the zone of a notice.
+    /// The changed types in the zone of a notice.
     package func types(of notice: ZoneNotice) -> ChangedTypes {
         guard !types.isEmpty else { return .any }
         return types[ZoneKey(database: notice.database, name: notice.zoneName)] ?? .any
@@ -81,7 +81,8 @@ package struct QueryFiring: Sendable {
     package let version: RecordState?
     /// The life of the device that made the change, which gets no push. `nobody`: not known.
     package let maker: DeviceID
-    /// The user's container, and what decides who may read the record. Only the server of the change needs them.
+    /// The user's container, and the data that decides who may read the record. Only the server of the change needs
+    /// them.
     var container: ContainerID?
     var creator: UserID?
     var types: Set<String> = []
@@ -100,7 +101,7 @@ package struct QueryFiring: Sendable {
 
     package var key: SubscriberKey { SubscriberKey(user: user, key: subscription.key) }
 
-    /// What other servers are told. They read the rest, or do without.
+    /// The notice for other servers. They read the rest, or work without it.
     package var notice: QueryNotice {
         QueryNotice(
             database: subscription.query?.database ?? DatabaseID(0), subscriber: key, reason: reason, record: record,
@@ -130,7 +131,7 @@ package struct QueryNotice: Sendable, Hashable {
 }
 
 extension QueryNotice {
-    /// What it is about: notices of one subject are told in their order.
+    /// Its subject: notices of one subject are posted in their order.
     package var subject: QueryNoticeSubject { QueryNoticeSubject(subscriber: subscriber, record: record) }
 }
 
@@ -140,7 +141,7 @@ package struct QueryNoticeSubject: Sendable, Hashable {
     package let record: QueryNotification.Record?
 }
 
-/// "All that these changes of a public database fire has been posted": what a server tells the others, so that they know whether
+/// "Everything that these changes of a public database fire has been posted". A server tells it to the others, so that they know whether
 /// they have missed anything.
 package struct EvaluatedChanges: Sendable, Hashable {
     package let database: DatabaseID

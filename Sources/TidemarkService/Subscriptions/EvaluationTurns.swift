@@ -2,8 +2,8 @@
 
 /// How long an evaluation has worked, in turns. A pure value.
 ///
-/// A turn ends by the clock, because others wait for it. What is used up is time of the processor: on a machine that is busy with
-/// other things, nothing is used up by that.
+/// A turn ends by the clock, because others wait for it. Processor time is what a turn uses up. On a machine that is busy with other work,
+/// waiting uses up none.
 struct EvaluationTurns {
     private let turnMax: Duration
     private var left: Duration

@@ -8,8 +8,8 @@ package struct SubscriptionsOutcome: Sendable {
     package let saves: [Result<Subscription, FailureReason>]
     package let deletes: [Result<Void, FailureReason>]
 
-    /// Whether query subscriptions may be others than before. What was refused changes none: all servers would read them again
-    /// for it. A failure of the store changes some perhaps.
+    /// Whether query subscriptions may have changed. A refused item changes none, and must not make all
+    /// servers read them again. A failure of the store may have changed some.
     package var mayChangeQueries: Bool {
         saves.contains { (try? $0.get())?.kind == .query || $0.mayHaveHappened }
             || deletes.contains { (try? $0.get()) != nil || $0.mayHaveHappened }
@@ -35,7 +35,7 @@ extension CloudService {
     ///
     /// - Parameters:
     ///   - container: whose schema judges queries. Nil: none does.
-    ///   - asker: who waits. What failed is not tried again when it has left.
+    ///   - asker: the client that waits. A failed attempt is not repeated when it has left.
     package func modifySubscriptions(
         saves: [Subscription], deletes: [String], scope: DatabaseScope, of user: UserID,
         in container: ContainerID? = nil, askedBy asker: Asker = Asker()
@@ -140,7 +140,7 @@ extension CloudService {
 }
 
 extension KnownSchema {
-    /// What a query subscription may use. I-5: of a type that the user may not read nothing is known.
+    /// The fields that a query subscription may use. I-5: for a type that the user may not read, there are none.
     fileprivate func fields(for subscription: Subscription, of user: UserID) -> QueryFields {
         guard let query = subscription.asQuery else { return .unknown }
         let access = RecordAccess(
@@ -151,8 +151,8 @@ extension KnownSchema {
         return fields
     }
 
-    /// What query subscriptions may use of a record type, and search for words. Unlike a query, a subscription sees records that
-    /// have fields which the schema does not know yet. Nil: the type is not known.
+    /// The fields of a record type that query subscriptions may use and search for words. Unlike a query, a subscription sees records with
+    /// fields that the schema does not have so far. Nil: the type is not known.
     func subscribedFields(of recordType: String, in scope: DatabaseScope) -> QueryFields? {
         guard let type = schema.schema.queryType(recordType, in: scope) else { return nil }
         var fields = QueryFields(type, isFrozen: schema.isFrozen)

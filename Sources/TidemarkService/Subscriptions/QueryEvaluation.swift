@@ -33,8 +33,8 @@ final class QueryEvaluation: Sendable {
     private static let endedTogether = 500
     /// The longest turn on the event loop.
     private static let turnMax = Duration.milliseconds(2)
-    /// How long the evaluation of what was written may take, and for each record more. Whoever has many predicates that are
-    /// expensive does not hold up others for longer.
+    /// The longest time for the evaluation of a commit, with more for each record. A user with many expensive predicates does not delay
+    /// others for longer.
     private static let evaluationMax = Duration.milliseconds(20)
     private static let evaluationPerRecord = Duration.milliseconds(2)
     private static let failurePause = Duration.seconds(1)
@@ -63,8 +63,8 @@ final class QueryEvaluation: Sendable {
         if mustRead { scheduler.run { [self] in await readWanted() } }
     }
 
-    /// For a server that stops: returns when all that was written is evaluated, also by other loops. It does not wait for longer than
-    /// it is told, as when the store does not answer.
+    /// For a server that stops: returns when all changes are evaluated, also those of other loops. It waits at most for the given time, for
+    /// example when the store does not answer.
     func finish(within patience: Duration) async {
         let end = scheduler.now + patience
         while !shared.queryWatches.withLock({ $0.isIdle }), scheduler.now < end {
@@ -157,7 +157,7 @@ final class QueryEvaluation: Sendable {
         return index
     }
 
-    /// What predicates that search for words need of the schema is read now. If it cannot be, all strings are searched.
+    /// The schema data for predicates that search for words is read now. If that fails, all strings are searched.
     private func add(_ page: WatchingPage, to index: inout QueryIndex) async {
         var known: KnownSchema?
         if page.subscriptions.contains(where: { $0.subscription.query?.predicate.searchesWords == true }),
@@ -180,7 +180,7 @@ final class QueryEvaluation: Sendable {
 
     // MARK: Evaluating
 
-    /// Evaluates what was written in one database, and what is written there meanwhile.
+    /// Evaluates the changes of one database, and those that come during it.
     private func carryOut(_ first: QueryWatches.QueryWork) async {
         var work = first
         while true {
@@ -199,7 +199,7 @@ final class QueryEvaluation: Sendable {
         }
     }
 
-    /// - Returns: whether it has found subscriptions of a public database. Nil: the store does not say what is needed to send.
+    /// - Returns: whether it has found subscriptions of a public database. Nil: the store does not return the data that is needed to send.
     private func evaluate(_ work: QueryWatches.QueryWork) async -> Bool? {
         switch work.known {
         case .none: return false
@@ -219,14 +219,15 @@ final class QueryEvaluation: Sendable {
         }
     }
 
-    /// The store does not say what is needed to send. All are told that records may have changed, once it does.
+    /// The store does not return the data that is needed to send. All subscriptions fire with the news that records may
+    /// have changed, once it does.
     private func lose(_ work: QueryWatches.QueryWork) async {
         try? await scheduler.sleep(for: Self.failurePause)
         shared.queryWatches.withLock { $0.lost(work.database) }
     }
 
     /// - Parameter index: all of the subscriptions, or a page of them.
-    /// - Returns: false if the store does not say what is needed to send.
+    /// - Returns: false if the store does not return the data that is needed to send.
     private func fire(_ work: QueryWatches.QueryWork, by index: QueryIndex) async -> Bool {
         guard !work.hasLost else { return await tellMissed(index.slices(), work) }
         let recordCount = work.written.reduce(0) { $0 + $1.records.count }
@@ -248,7 +249,8 @@ final class QueryEvaluation: Sendable {
                     guard turns.isOver(at: scheduler.now) || fired.count >= Self.firedTogether else { continue }
                     turns.end(used: scheduler.processorTime)
                     if turns.isUsedUp {
-                        // What has been found is sent. Those that were not reached are told to look themselves.
+                        // Firings that were found are sent. Subscriptions that were not reached fire with the news to
+                        // look themselves.
                         var types = Set(changes[(next + 1)...].map(\.new.type))
                         for later in work.written[(place + 1)...] { types.formUnion(later.types) }
                         var missed = index.slices(of: types)
@@ -344,7 +346,7 @@ final class QueryEvaluation: Sendable {
         return fired.filter { firing in
             let access = RecordAccess(
                 scope: .public, user: firing.user, grants: grants, roles: roles[firing.user] ?? [])
-            // That records may have changed says nothing of any. It is told to those who may read at least their own.
+            // The news that records may have changed names no record. It goes to those who may read at least their own.
             let creator = firing.reason == nil ? firing.user : firing.creator
             return firing.types.allSatisfy { type in
                 access.effectivePermission(on: RecordPlace(type: type, creator: creator)).contains(.read)
@@ -352,10 +354,10 @@ final class QueryEvaluation: Sendable {
         }
     }
 
-    /// who ends a subscription sends its push. Of two servers only one can.
+    /// the server that ends a subscription sends its push. Of two servers only one can.
     ///
-    /// - Returns: those that this server has ended, or may have ended by an attempt without an answer. If the store fails, none
-    ///   has ended, and all are told that records may have changed.
+    /// - Returns: those that this server has ended, or may have ended by an attempt without an answer. If the store fails, none has ended,
+    ///   and all fire with the news that records may have changed.
     private func ending(_ once: [QueryFiring], in database: DatabaseID) async -> [QueryFiring] {
         var mayBeEnded = false
         let all = once.compactMap(\.watching)
@@ -402,7 +404,7 @@ extension QueryFiring {
         container.map { WatchingSubscription(user: user, container: $0, subscription: subscription) }
     }
 
-    /// that records may have changed is no firing.
+    /// the news that records may have changed is not a firing.
     fileprivate var endsSubscription: Bool {
         reason != nil && subscription.query?.options.contains(.once) == true
     }

@@ -4,7 +4,7 @@ internal import DequeModule
 internal import TidemarkDomain
 internal import TidemarkFields
 
-/// What one commit wrote in a zone: the versions before and after.
+/// The writes of one commit in a zone: the versions before and after.
 struct WrittenZone: Sendable {
     let key: ZoneKey
     let makers: ChangeMakers
@@ -38,7 +38,7 @@ struct WrittenZone: Sendable {
     /// The types of the versions before and after.
     var types: Set<String> { Set(records.lazy.map(\.type)).union(replaced.lazy.map(\.type)) }
 
-    /// What has changed, of the types that subscriptions look at.
+    /// The changes of the types that subscriptions look at.
     func changes(for index: QueryIndex) -> [(old: RecordState?, new: RecordState)] {
         let before = Dictionary(replaced.map { ($0.name, $0) }) { first, _ in first }
         return records.flatMap { QueryIndex.changes(from: before[$0.name], to: $0) }
@@ -51,8 +51,8 @@ struct WrittenZone: Sendable {
     }
 }
 
-/// What a process knows of query subscriptions, by the database that they look at, and the changes that wait until they are
-/// known. All event loops share it. A pure value.
+/// A process's knowledge of query subscriptions, by the database that they watch, and the changes that wait until they are known. All event
+/// loops share it. A pure value.
 ///
 /// A database without query subscriptions is one entry, so a commit there costs one look-up. Nothing is proven: an entry is
 /// read again when it is old, and a server that changes subscriptions says so (I-4).
@@ -60,7 +60,7 @@ struct QueryWatches: Sendable {
     enum Known: Sendable {
         case none
         case some(QueryIndex)
-        /// They are too many for memory. They are read, page by page, for what was written since the last time.
+        /// They are too many for memory. They are read, page by page, for the changes since the last time.
         case large
     }
 
@@ -74,9 +74,9 @@ struct QueryWatches: Sendable {
         /// Each with the generation at which it came. A read that began at this one or later is enough for it.
         var waiting: Deque<(zone: WrittenZone, generation: Int)> = []
         var waitingBytes = 0
-        /// Bytes of what is being evaluated. A slow store keeps it in memory for as long.
+        /// Bytes of the changes that are being evaluated. A slow store keeps them in memory for longer.
         var workBytes = 0
-        /// Changes were dropped, the last one at this generation. All subscriptions are told that records may have changed.
+        /// Changes were dropped, the last one at this generation. All subscriptions fire with the news that records may have changed.
         var lostAt: Int?
         /// Whether they are read, or changes are evaluated: one commit after another, so that pushes keep their order.
         var isBusy = false
@@ -84,7 +84,7 @@ struct QueryWatches: Sendable {
         var knownGeneration = 0
     }
 
-    /// What is to be evaluated now, and how.
+    /// A piece of evaluation work.
     struct QueryWork: Sendable {
         let database: DatabaseID
         let known: Known
@@ -96,7 +96,8 @@ struct QueryWatches: Sendable {
 
     /// How old an entry may be.
     static let ageMax = Duration.seconds(30)
-    /// Bytes of changes that wait, of one database and of all; those of all with what is evaluated.
+    /// The bounds in bytes for waiting changes of one database and of all; and for those of all together with changes
+    /// that are being evaluated.
     private let waitingBytesOfOneMax: Int
     private let waitingBytesMax: Int
     /// Bytes of all indexes. One may have half.
@@ -122,7 +123,7 @@ struct QueryWatches: Sendable {
     /// How many bytes the index of one database may have.
     var indexBytesOfOneMax: Int { indexBytesMax / 2 }
 
-    /// Takes in what was written.
+    /// Takes in the changes of a commit.
     ///
     /// - Returns: what can be evaluated now, whether somebody must read (``startsReading()``), and changes of public databases that
     ///   fire nothing.
@@ -138,7 +139,7 @@ struct QueryWatches: Sendable {
                 now - entry.readAt <= Self.ageMax
             {
                 switch known {
-                // Nobody there wants to know. Whoever does, and was not found here, is to believe that something is missing.
+                // No device there needs them. A device that does, and was not found here, must assume that something is missing.
                 case .none: continue
                 case .some(let index):
                     guard zone.concerns(index) else {
@@ -182,14 +183,14 @@ struct QueryWatches: Sendable {
         return isNew
     }
 
-    /// Whether the caller is to read what is wanted, until there is no more (``takeWanted(_:)``). Otherwise somebody does.
+    /// Whether the caller must read the wanted databases, until there are no more (``takeWanted(_:)``). Otherwise another task does.
     mutating func startsReading() -> Bool {
         guard !isReading, !wanted.isEmpty else { return false }
         isReading = true
         return true
     }
 
-    /// Databases that could not be read are read again, with what has come meanwhile.
+    /// Databases that could not be read are read again, together with newer ones.
     func again(_ failed: [Wanted]) -> [Wanted] {
         failed.compactMap { one in
             entries[one.database].map {
@@ -214,7 +215,7 @@ struct QueryWatches: Sendable {
     /// A database to read.
     struct Wanted: Sendable {
         let database: DatabaseID
-        /// That of its entry when the read begins.
+        /// The generation of its entry when the read begins.
         let generation: Int
         /// Whether its subscriptions are known to be too many for memory.
         let isLarge: Bool
@@ -222,7 +223,7 @@ struct QueryWatches: Sendable {
 
     /// The subscriptions of a database were read.
     ///
-    /// What was written before the read began needs no newer one. So changes are evaluated however often subscriptions change.
+    /// Changes from before the read began need no newer one. So changes are evaluated however often subscriptions change.
     ///
     /// - Parameter generation: that of the entry when the read began.
     /// - Returns: what waited for it. Nil: all of it needs a newer read.
@@ -287,7 +288,8 @@ struct QueryWatches: Sendable {
         return .read
     }
 
-    /// What was written in a database could not be evaluated, or sent. All of it are told that something has changed.
+    /// Changes of a database could not be evaluated, or sent. All its subscriptions fire with the news that something
+    /// has changed.
     mutating func lost(_ database: DatabaseID) {
         guard let generation = entries[database]?.generation else { return }
         entries[database]?.lostAt = generation

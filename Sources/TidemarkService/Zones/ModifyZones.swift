@@ -9,7 +9,7 @@ extension CloudService {
     ///
     /// - Parameters:
     ///   - owner: whose share of the room the request takes.
-    ///   - asker: who waits. What is not begun when it has left is not carried out.
+    ///   - asker: the client that waits. Work that was not started when it leaves is not carried out.
     package func modifyZones(
         in database: DatabaseID, _ request: ZonesRequest, for owner: WorkOwner, askedBy asker: Asker = Asker()
     ) async -> Result<ZonesOutcome, FailureReason> {

@@ -38,7 +38,7 @@ final class ZonesWriter: Sendable {
         var isStopped = false
         var stopping: [Answer<Void>] = []
 
-        /// Makes room for one more request; or says why there is none.
+        /// Makes room for one more request, or returns the reason why there is none.
         mutating func take(for owner: WorkOwner) -> FailureReason? {
             if isStopped { return .storeUnavailable }
             return requests.take(1, for: owner) == .none ? .tooManyRequests : nil
@@ -171,8 +171,8 @@ final class ZonesWriter: Sendable {
         shared.state.withLock { $0.memoryGrowth.add([entry.owner: memoryGrowth]) }
         let hasForgotten = await forgetEndedZones(of: database, found: transaction.snapshot)
         if hasForgotten || !changes.created.isEmpty || !changes.removed.isEmpty {
-            // A new zone counts one in the database's mark, and one that has ended counts one more. What was forgotten
-            // counts no more, and nobody knows how much that was.
+            // A new zone counts one in the database's mark, and one that has ended counts one more. Forgotten zones no
+            // longer count, and their number is unknown.
             let growth = Int64(changes.created.count + changes.removed.count)
             // a new zone has no records, and of those that went with a zone nobody knows the types.
             let isOnlyNew = !hasForgotten && changes.removed.isEmpty
@@ -185,8 +185,7 @@ final class ZonesWriter: Sendable {
         return outcome
     }
 
-    /// Whoever ends very many zones does the work of forgetting them. What has failed is tried again by the next
-    /// request.
+    /// A request that ends very many zones also does the work of forgetting them. If that fails, the next request tries it again.
     ///
     /// - Returns: whether zones may have been forgotten.
     private func forgetEndedZones(of database: DatabaseID, found snapshot: ZonesSnapshot) async -> Bool {
