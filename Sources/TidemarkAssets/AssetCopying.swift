@@ -19,7 +19,7 @@ package final class AssetCopying {
     private var isFinished = false
     private var buffer = [UInt8](repeating: 0, count: AssetCopying.stepBytes)
 
-    /// What one step reads. On a slow disk it takes a tenth of a second.
+    /// The bytes that one step reads. On a slow disk it takes a tenth of a second.
     private static let stepBytes = 8 * ContentHash.pieceByteCount
 
     /// - Parameters:
@@ -35,7 +35,7 @@ package final class AssetCopying {
         }
         let draft = "\(other).new"
         do throws(AssetStoreError) {
-            // What a copy that was cut off has left.
+            // The remains of a copy that was cut off.
             try FileCalls.remove(draft)
             let descriptor = try FileCalls.openNew(draft)
             target = (other, draft, descriptor)
@@ -57,7 +57,7 @@ package final class AssetCopying {
     ///
     /// - Returns: how many bytes; 0 at the end, when ``finish()`` is to be called.
     package func step() throws(AssetStoreError) -> Int {
-        // What is read back of a clone is what a reader of it gets.
+        // The bytes that are read back from a clone are those that its reader gets.
         let from = isClone ? target?.descriptor ?? source : source
         var failure: AssetStoreError?
         let count = buffer.withUnsafeMutableBytes { bytes -> Int in
@@ -78,7 +78,7 @@ package final class AssetCopying {
         return count
     }
 
-    /// What a disk does not give back is damaged, whoever looks for it. A disk that is full is another thing.
+    /// Bytes that a disk does not give back are damaged, whoever reads them. A full disk is another case.
     private func read(
         _ descriptor: Int32, into bytes: UnsafeMutableRawBufferPointer
     ) throws(AssetStoreError) -> Int {
@@ -89,7 +89,7 @@ package final class AssetCopying {
         }
     }
 
-    /// Checks what was read, and gives the copy its name.
+    /// Checks the copied bytes, and gives the copy its name.
     ///
     /// - Throws: `modified` if the content is not the asset's.
     package func finish() throws(AssetStoreError) {

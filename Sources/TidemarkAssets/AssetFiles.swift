@@ -5,7 +5,7 @@ package import TidemarkDomain
 package import TidemarkFields
 package import TidemarkService
 
-/// The files of assets from outside of a ``FileAssetStore``: for backups, and for whoever compares the files with the
+/// The files of assets from outside of a ``FileAssetStore``: for backups, and for comparing the files with the
 /// database. All calls block.
 package enum AssetFiles {
     /// Where a store in the directory keeps the asset.
@@ -13,7 +13,7 @@ package enum AssetFiles {
         FileLayout(directory: directory).file(of: asset)
     }
 
-    /// Where a backup keeps content below a directory of its own. Databases that have the same content share it.
+    /// Where a backup keeps content below its own directory. Databases that have the same content share it.
     package static func path(of content: FieldAsset, inBackup directory: String) -> String {
         let name = Hex.encode(content.sha256)
         return "\(directory)/\(name.prefix(2))/\(name).\(content.byteCount)"
@@ -22,7 +22,7 @@ package enum AssetFiles {
     /// The directory that holds the path's name.
     package static func parent(of path: String) -> String { FileCalls.parent(of: path) }
 
-    /// The size of a file; nil if there is no file of that name. A link is none.
+    /// The size of a file; nil if there is no file of that name. A link is not a file.
     package static func byteCount(of path: String) -> Int64? { FileCalls.status(of: path)?.byteCount }
 
     /// Gives a file a second name. False if the two are not on one file system, or if the file system has no links.
@@ -37,10 +37,10 @@ package enum AssetFiles {
         }
     }
 
-    /// Lets only the owner of a directory use it, whoever made it.
+    /// Gives only the owner access to a directory, whoever made it.
     package static func closeToOthers(_ path: String) throws(AssetStoreError) { try FileCalls.closeToOthers(path) }
 
-    /// Whether nothing is in the directory, or there is none.
+    /// Whether the directory is empty or missing.
     package static func isEmpty(_ path: String) -> Bool { FileCalls.names(in: path).isEmpty }
 
     /// Waits until the names in a directory are durable.
@@ -66,7 +66,7 @@ package enum AssetFiles {
         FileCalls.close(try FileCalls.openNew(path))
     }
 
-    /// Removes a file. Removing one that does not exist is no error.
+    /// Removes a file. Removing one that does not exist is not an error.
     package static func remove(_ path: String) throws(AssetStoreError) { try FileCalls.remove(path) }
 
     /// The bytes that may still be written to the path's file system; nil if it cannot be told.

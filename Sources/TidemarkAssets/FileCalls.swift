@@ -17,8 +17,8 @@ enum FileCalls {
         return Int32(try checked(result, "open", path))
     }
 
-    /// A disk that does not read, a file system that finds itself damaged, and a link or socket in the place of a file. Not
-    /// among them is what the process may not do, and what it has too little of.
+    /// A disk that does not read, a file system that finds itself damaged, and a link or socket in the place of a file. Missing rights and
+    /// missing resources of the process are not among them.
     private static let filesOwn: Set<Int32> = [EIO, EUCLEAN, EBADMSG, ELOOP, ENXIO]
 
     static func openWriting(_ path: String) throws(AssetStoreError) -> Int32 {
@@ -146,7 +146,7 @@ enum FileCalls {
         return length < 0 ? nil : bytes
     }
 
-    /// Waits until what was written to the file is on the disk.
+    /// Waits until the bytes that were written to the file are on the disk.
     static func synchronizeContent(_ descriptor: Int32) throws(AssetStoreError) {
         _ = try checked(retrying { Int(fdatasync(descriptor)) }, "fdatasync", "")
     }
@@ -192,7 +192,7 @@ enum FileCalls {
         try creatingDirectories(above: other) { () throws(AssetStoreError) in try rename(path, to: other) }
     }
 
-    /// Removing a file that does not exist is no error.
+    /// Removing a file that does not exist is not an error.
     static func remove(_ path: String) throws(AssetStoreError) {
         let result = retrying { Int(unlink(path)) }
         if result != -Int(ENOENT) { _ = try checked(result, "unlink", path) }

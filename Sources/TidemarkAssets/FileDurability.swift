@@ -4,7 +4,7 @@ internal import TidemarkService
 
 /// How content and names get onto the disk. Each call returns when they are there.
 struct FileDurability: Sendable {
-    /// What was written so far to an open file.
+    /// Flushes the bytes that were written so far to an open file.
     var flush: @Sendable (Int32) throws(AssetStoreError) -> Void = FileCalls.synchronizeContent
     /// An open file with all that is known of it.
     var synchronize: @Sendable (Int32) throws(AssetStoreError) -> Void = FileCalls.synchronize

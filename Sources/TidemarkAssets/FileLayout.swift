@@ -45,14 +45,14 @@ struct FileLayout: Sendable {
         "\(allUploads)/\(account.map { String($0.rawValue) } ?? "nobody")"
     }
 
-    /// NB: it is no number, so it is not the directory of a database.
+    /// NB: it is not a number, so it is not the directory of a database.
     private var allUploads: String { "\(directory)/uploads" }
 
     private func name(_ name: [UInt8], _ byteCount: Int64) -> String {
         "\(Hex.encode(name)).\(byteCount)"
     }
 
-    // MARK: What is kept with a file
+    // MARK: Attributes of a file
 
     private static let checksum = "user.tidemark.checksum"
 
@@ -65,7 +65,7 @@ struct FileLayout: Sendable {
         return bytes?.count == Checksum.byteCount ? bytes : nil
     }
 
-    // MARK: What is there
+    // MARK: Listing
 
     func databases() -> [DatabaseID] {
         FileCalls.names(in: directory).compactMap { Int64($0) }.sorted().map { DatabaseID($0) }
@@ -116,7 +116,7 @@ struct FileLayout: Sendable {
         return parts.count == 3 ? parts[1].split(separator: ".").last.flatMap { Int64($0) } : nil
     }
 
-    /// - Returns: whether it is gone. If a server has it open, it stays.
+    /// - Returns: whether it is gone. If a server has it open, the file stays.
     private func removeUnlessOpen(_ path: String) throws(AssetStoreError) -> Bool {
         try unlessOpen(path) { () throws(AssetStoreError) in try FileCalls.remove(path) }
     }
@@ -140,7 +140,7 @@ struct FileLayout: Sendable {
         FileCalls.names(in: allUploads).sorted().map { "\(allUploads)/\($0)" }
     }
 
-    /// What is in a directory of uploads. Without anything in it, it goes: whoever needs it makes it again.
+    /// The uploads in a directory. An empty directory is removed: code that needs it makes it again.
     func uploads(in folder: String) -> [String] {
         let names = FileCalls.names(in: folder)
         if names.isEmpty { FileCalls.removeDirectory(folder) }
@@ -191,9 +191,9 @@ struct FileLayout: Sendable {
         return [all] + FileCalls.names(in: all).filter { Int64($0) != nil }.map { "\(all)/\($0)" }
     }
 
-    /// If the upload has begun anew meanwhile, that one stays, and the older one goes.
+    /// If the upload has started again in between, the newer one stays, and the older one goes.
     ///
-    /// - Returns: whether it is in its place. If a server has it open, it stays where it is.
+    /// - Returns: whether it is in its place. If a server has it open, the file stays where it is.
     private func move(older: String, to place: String) throws(AssetStoreError) -> Bool {
         try unlessOpen(older) { () throws(AssetStoreError) in
             if FileCalls.status(of: place) == nil {

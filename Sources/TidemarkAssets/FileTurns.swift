@@ -18,7 +18,7 @@ final class FileTurns: Sendable {
     }
 
     /// Most works are 512 KiB or less and take some milliseconds. So even the last work of an owner waits about as long
-    /// as a refused one is told to wait. NB: calls for one upload stay in order because there is room for one work.
+    /// as a refused client is told to wait. NB: calls for one upload stay in order because there is room for one work.
     static let bounds = FairBounds(room: 1, roomPerOwner: 1, waitingMax: 4_096, waitingPerOwnerMax: 512)
 
     private let state: Mutex<State>

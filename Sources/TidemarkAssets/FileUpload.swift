@@ -24,20 +24,21 @@ final class FileUpload {
     private var flushedByteCount: Int64 = 0
     /// Whether no part of it was read again from a disk, which may have lost some of it in a crash.
     private(set) var cameWithoutBreak = true
-    /// What the file was like when it was closed.
+    /// The state of the file when it was closed.
     private var stamp: FileStamp?
     /// When the upload was last used, by the thread's clock.
     var lastUsed = Duration.zero
 
     private static let blockBytes = ContentHash.pieceByteCount
-    /// What is read at once, before others have their turn.
+    /// The bytes that are read at once, before others have their turn.
     static let stepBytes: Int64 = 4_194_304
-    /// What is written before it is flushed. Otherwise all of it would wait for the end, and hold the thread there.
+    /// The bytes that are written before a flush. Otherwise all of it would wait for the end, and hold the thread
+    /// there.
     ///
     /// Measured on ext4 and a virtual disk, with 1 GiB that comes at 400 MB/s. Without steps the thread was held for 1.5
-    /// to 2.2 s at the end, and the upload took 4.1 to 4.9 s. With `fdatasync` for each 16 MiB it was held for at most
-    /// 44 ms, then for 0.3 ms at the end, and the upload took 4.7 to 5.0 s. `sync_file_range` was cheaper, but left 0.2
-    /// to 0.8 s for the end: it does not empty the disk's own cache.
+    /// to 2.2 s at the end, and the upload took 4.1 to 4.9 s. With `fdatasync` for each 16 MiB it was held for at most 44 ms, and then for
+    /// 0.3 ms at the end. The upload took 4.7 to 5.0 s. `sync_file_range` was cheaper, but left 0.2 to 0.8 s for the end: it does not empty
+    /// the disk's own cache.
     static let flushBytes: Int64 = 16_777_216
 
     /// At rest, with nothing known of the file.
@@ -65,7 +66,7 @@ final class FileUpload {
         let found = try FileCalls.stamp(of: opened)
         if found == stamp { return }
         byteCount = found.byteCount
-        // Whoever wrote it flushed it in steps as well.
+        // The server that wrote it flushed it in steps as well.
         flushedByteCount = byteCount
         cameWithoutBreak = byteCount == 0
         hash = ContentHash()
@@ -73,7 +74,7 @@ final class FileUpload {
         if byteCount > wholeByteCount { try restart() }
     }
 
-    /// Closes the file. Another server may go on with it.
+    /// Closes the file. Another server may continue it.
     func rest() {
         guard let descriptor else { return }
         stamp = try? FileCalls.stamp(of: descriptor)
@@ -142,13 +143,13 @@ final class FileUpload {
         return hashedByteCount == byteCount
     }
 
-    /// Checks that the file is what was announced, and waits until it is durable. The hash has seen everything.
+    /// Checks that the file matches the announced hash, and waits until it is durable. The hash covers all bytes.
     ///
     /// - Parameters:
     ///   - announced: its hash; nil if none was announced.
-    ///   - checksum: stored with it.
+    ///   - checksum: stored with the file.
     /// - Returns: its hash.
-    /// - Throws: `modified` if it is not what was announced; it then begins anew.
+    /// - Throws: `modified` if it does not match; it then starts again.
     func finish(_ announced: [UInt8]?, keeping checksum: [UInt8]?) throws(AssetStoreError) -> [UInt8] {
         precondition(hashedByteCount == byteCount)
         let descriptor = try opened()
@@ -176,7 +177,7 @@ final class FileUpload {
     }
 }
 
-/// By which a file is known that nobody has touched.
+/// The state that shows whether somebody has touched a file.
 struct FileStamp: Equatable {
     let number: UInt64
     let byteCount: Int64

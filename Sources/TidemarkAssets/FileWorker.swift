@@ -99,9 +99,9 @@ final class FileWorker: @unchecked Sendable {
         return .told(try complete(upload, file))
     }
 
-    /// The asset already exists: drops what was uploaded of it.
+    /// The asset already exists: drops the uploaded bytes.
     private func leave(_ upload: AssetUpload) throws(AssetStoreError) -> AssetProgress {
-        // Whoever gave it its name may not have made the name durable yet.
+        // The server that gave it its name may not have made the name durable so far.
         if let asset = upload.asset { try makeDurable(shelf: layout.shelf(of: asset)) }
         forget(upload.key)
         try FileCalls.remove(layout.file(of: upload))
@@ -121,7 +121,7 @@ final class FileWorker: @unchecked Sendable {
             return file
         }
         let path = layout.file(of: upload)
-        // What exists has been counted.
+        // Existing bytes have been counted.
         if try !layout.hasFile(upload) { try makeRoom(for: upload) }
         let file =
             resting.remove(key)
@@ -163,7 +163,7 @@ final class FileWorker: @unchecked Sendable {
         let shelf = layout.shelf(of: asset)
         try FileCalls.makeDirectory(shelf)
         let place = layout.file(of: asset)
-        // What others' records name stays, with its checksum.
+        // An asset that records of others name stays, with its checksum.
         if FileCalls.status(of: place)?.byteCount == asset.content.byteCount {
             try FileCalls.remove(file.path)
         } else {
@@ -229,6 +229,6 @@ final class FileWorker: @unchecked Sendable {
 }
 
 extension AssetUpload {
-    /// Whose turns and open files it takes.
+    /// The owner of its turns and open files.
     var workOwner: WorkOwner { account.map { .account($0.rawValue) } ?? .nobody }
 }

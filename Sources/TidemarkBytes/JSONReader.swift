@@ -15,8 +15,7 @@ package struct JSONReader {
 
     /// The value of a whole text.
     ///
-    /// - Parameter depthMax: how deeply lists and objects may be nested. A reader of its own recursion would otherwise end
-    ///   the process.
+    /// - Parameter depthMax: how deeply lists and objects may be nested. Without a bound, the recursion of a reader could end the process.
     package static func read(_ bytes: [UInt8], depthMax: Int = 16) throws(JSONError) -> JSONValue {
         var reader = JSONReader(bytes, depthMax: depthMax)
         let value = try reader.value(depth: 0)
@@ -154,7 +153,7 @@ package struct JSONReader {
         }
     }
 
-    /// What stands after a backslash, as UTF-8.
+    /// The character after a backslash, as UTF-8.
     private mutating func escaped() throws(JSONError) -> [UInt8] {
         guard let byte = next else { throw error(.unfinished) }
         offset += 1

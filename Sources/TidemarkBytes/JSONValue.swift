@@ -55,7 +55,7 @@ package struct JSONMembers: Sendable, Equatable {
 
 /// Why a text is no JSON, and in which line, from 1.
 package struct JSONError: Error, Equatable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kinds of errors.
     package enum Code: String, Sendable {
         case unexpected = "something is not expected here"
         case unfinished = "the text ends too early"

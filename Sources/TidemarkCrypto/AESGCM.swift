@@ -16,7 +16,7 @@ package enum AESGCM {
     /// - Parameters:
     ///   - key: ``keyByteCount`` bytes.
     ///   - nonce: ``nonceByteCount`` bytes, never used before with this key.
-    ///   - context: what is not secret, but must be the same when it is opened.
+    ///   - context: data that is not secret, but must be the same when the ciphertext is opened.
     /// - Returns: as many bytes as `content`, and the tag.
     package static func seal(
         _ content: [UInt8], key: [UInt8], nonce: [UInt8], authenticating context: [UInt8]

@@ -12,7 +12,7 @@ package enum HPKEError: Error, Sendable, Equatable {
 
 /// Encrypts to somebody's public key (RFC 9180): auth mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM.
 ///
-/// What opens was sealed with the sender's private key, or with the receiver's own.
+/// A message that opens was sealed with the sender's private key, or with the receiver's own.
 package enum HPKE {
     /// How many bytes a sealed message has more than its content: the ephemeral public key, and the tag.
     package static let overheadByteCount = X25519KeyPair.byteCount + AESGCM.tagByteCount
@@ -30,7 +30,7 @@ package enum HPKE {
 
     /// Decrypts the result of ``seal(_:to:from:info:)``.
     ///
-    /// - Parameter sender: the public key of whoever must have sealed it.
+    /// - Parameter sender: the public key of the expected sender.
     package static func open(
         _ sealed: [UInt8], with keys: X25519KeyPair, from sender: [UInt8], info: [UInt8]
     ) throws(HPKEError) -> [UInt8] {
@@ -52,7 +52,7 @@ package enum HPKE {
     }
 }
 
-/// What sender and receiver agree on (§5), for one message.
+/// The values that sender and receiver agree on (§5), for one message.
 struct HPKEContext: Sendable {
     /// The ephemeral public key, which goes to the receiver.
     let encapsulated: [UInt8]
@@ -91,7 +91,7 @@ struct HPKEContext: Sendable {
         nonce = suite.expand(scheduled, label: "base_nonce", info: context, byteCount: AESGCM.nonceByteCount)
     }
 
-    /// What the curve gives of both pairs of keys, bound to the three public keys (§4.1).
+    /// The curve's result for both pairs of keys, bound to the three public keys (§4.1).
     static func sharedSecret(
         _ secrets: [UInt8], encapsulated: [UInt8], receiver: [UInt8], sender: [UInt8]
     ) -> [UInt8] {
@@ -114,7 +114,7 @@ struct HPKEContext: Sendable {
     }
 }
 
-/// HKDF with what it is for in its input (§4), so no key is ever used for two purposes.
+/// HKDF with its purpose in the input (§4), so no key is ever used for two purposes.
 private struct LabeledHKDF {
     /// DHKEM(X25519, HKDF-SHA256) is 0x0020.
     static let kem = LabeledHKDF(suiteID: Array("KEM".utf8) + [0x00, 0x20])

@@ -11,7 +11,7 @@ package enum SHA1 {
     }
 }
 
-/// SHA-256 (FIPS 180-4), of complete content or of content in pieces.
+/// SHA-256 (FIPS 180-4), for complete content or content in pieces.
 ///
 /// ```swift
 /// var hash = SHA256()

@@ -12,7 +12,7 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     case edDSA = "EdDSA"
 }
 
-/// The public half of somebody's key, with which signatures are verified. From any thread: nothing of it changes.
+/// The public half of a key, which verifies signatures. Any thread may use it, because it does not change.
 package final class PublicKey: @unchecked Sendable {
     /// How its owner signs.
     package let algorithm: SignatureAlgorithm
@@ -71,7 +71,8 @@ package final class PublicKey: @unchecked Sendable {
 
     /// Whether the owner of the key has signed the content.
     ///
-    /// - Parameter signature: as JSON Web Signatures have it: of ES256 both numbers with 32 bytes each (RFC 7518 §3.4).
+    /// - Parameter signature: in the form of JSON Web Signatures. For ES256 these are both numbers with 32 bytes each
+    ///   (RFC 7518 §3.4).
     package func verify(_ signature: [UInt8], of content: [UInt8]) -> Bool {
         var signature = signature
         if algorithm == .es256 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A number that people compare in order to know that they have the same key, or each other's. It reveals nothing of a key.
+/// A number that people compare to find out whether they have the same key, or each other's. It reveals nothing about a key.
 package enum SafetyNumber {
     private static let groupCount = 12
     private static let groupByteCount = 5
@@ -19,8 +19,8 @@ package enum SafetyNumber {
     /// The number of what two people know of each other: the same for both, if both know the same.
     ///
     /// - Parameters:
-    ///   - people: what is known of each, in any order. Somebody who looks for other public keys of both with the same number has
-    ///     to try 10^30.
+    ///   - people: the known data of each, in any order. Somebody who looks for other public keys of both with the same number has to try
+    ///     10^30.
     package static func text(comparing people: [[UInt8]], container: String) -> String {
         let sorted = people.sorted { $0.lexicographicallyPrecedes($1) }
         let secret = HKDFSHA256.extract(sorted.flatMap { SealingContext.bytes($0) }, salt: [])

@@ -2,9 +2,9 @@
 
 /// A digest of a set of records' versions, by which a device and a server see whether they have the same.
 ///
-/// It is the XOR of one hash for each version, so that adding and removing one costs the same however many there are:
-/// both are ``toggle(_:_:)``. It finds mistakes. Somebody who makes up names could make two sets with one digest, and
-/// would deceive only their own devices.
+/// It is the XOR of one hash for each version. So adding and removing one costs the same however many there are: both
+/// are ``toggle(_:_:)``. It finds mistakes. Somebody who invents names could make two sets with one digest, but would
+/// deceive only their own devices.
 package struct VersionDigest: Sendable, Equatable {
     package static let byteCount = 16
 

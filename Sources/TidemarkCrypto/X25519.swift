@@ -24,7 +24,7 @@ package struct X25519KeyPair: Sendable, Equatable {
         return pair
     }
 
-    /// What only the owners of both private keys can compute.
+    /// A secret that only the owners of both private keys can compute.
     ///
     /// - Returns: nil if the public key has another length, or is one of the few points of low order. With these the secret
     ///   is zero for every private key, so everybody would know it (RFC 7748 §6.1).
@@ -37,7 +37,7 @@ package struct X25519KeyPair: Sendable, Equatable {
     }
 }
 
-/// A key as libcrypto has it.
+/// A key in libcrypto's form.
 private struct CurveKey: ~Copyable {
     private let key: OpaquePointer
 

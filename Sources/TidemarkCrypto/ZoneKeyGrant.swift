@@ -2,7 +2,7 @@
 
 /// Gives the keys of a zone to another account ("Keys.proto"): encrypted to that account's public key, by the owner's private key.
 package struct ZoneKeyGrant: Sendable, Equatable {
-    /// Where the keys belong, and for whom they are. A grant opens for nobody and nothing else.
+    /// The container of the keys, and the reader. A grant opens for nobody else and nowhere else.
     private let container: String
     private let zoneName: String
     private let owner: String
@@ -10,7 +10,7 @@ package struct ZoneKeyGrant: Sendable, Equatable {
 
     /// - Parameters:
     ///   - owner: the record name of the zone's owner.
-    ///   - reader: the record name of whoever gets the keys.
+    ///   - reader: the record name of the user who gets the keys.
     package init(container: String, zoneName: String, owner: String, reader: String) {
         self.container = container
         self.zoneName = zoneName

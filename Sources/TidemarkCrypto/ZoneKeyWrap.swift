@@ -35,16 +35,15 @@ package enum ZoneKeyWrap {
 
 /// The id of an account's key.
 package enum AccountKeyID {
-    /// 16 bytes that reveal nothing of the key. A device that is given a key compares them.
+    /// 16 bytes that reveal nothing about the key. A device that gets a key compares them.
     package static func make(of key: [UInt8]) -> [UInt8] {
         Array(SHA256.hash(Array("tidemark account key 1".utf8) + key).prefix(16))
     }
 }
 
-/// The data that is authenticated with a ciphertext: where it belongs ("Fields.proto").
+/// The data that is authenticated with a ciphertext: the place to which it belongs ("Fields.proto").
 package enum SealingContext {
-    /// Of an encrypted value. R-021: users with whom a zone is shared call its owner differently, so the owner is not part of
-    /// it.
+    /// For an encrypted value. R-021: users with whom a zone is shared call its owner differently, so the owner is not part of it.
     package static func value(container: String, zoneName: String, recordName: String, key: String) -> [UInt8] {
         bytes("tidemark value 1", container, zoneName, recordName, key)
     }

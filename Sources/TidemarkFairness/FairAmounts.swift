@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Divides an amount, such as bytes of memory, of which owners take some and give it back. Nobody waits for it.
+/// Divides an amount, such as bytes of memory, among owners, who take some and give it back. Nobody waits for it
+///
 ///
 /// It has two halves. The first half gives each owner a small part, which is enough for one large thing. The second
 /// half is for owners that want more. An owner may never hold more of a half than is still free in it. So the owners
@@ -9,13 +10,13 @@ package struct FairAmounts: Sendable {
     /// Whether an owner got what it wanted.
     package enum Answer: Sendable, Equatable {
         case ample
-        /// It got it, and has more than half of what it may have now.
+        /// It got it, and now has more than half of its share.
         case tight
         /// It got nothing.
         case none
     }
 
-    /// What all owners have together.
+    /// The amount that all owners have together.
     package var total: Int { littleTotal + moreTotal }
     private var littleTotal = 0
     private var moreTotal = 0
@@ -27,13 +28,13 @@ package struct FairAmounts: Sendable {
         self.amountMax = amountMax
     }
 
-    /// What an owner has.
+    /// The amount that an owner has.
     package subscript(owner: WorkOwner) -> Int { owners[owner] ?? 0 }
 
-    /// What an owner may have at most, when nobody else has anything.
+    /// The most that an owner may have when nobody else has anything.
     package func share(of owner: WorkOwner) -> Int { owner == .nobody ? amountMax / 8 : amountMax / 4 }
 
-    /// What counts as a little.
+    /// The amount that counts as little.
     package var littleMax: Int { amountMax / 32 }
 
     private func little(_ amount: Int) -> Int { min(amount, littleMax) }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a ``FairQueue`` allows at once. Room is counted in any unit: connections, bytes, open files.
+/// The bounds of a ``FairQueue``. Room is counted in any unit: connections, bytes, open files.
 package struct FairBounds: Sendable {
     /// Room for all works under way together.
     package var room: Int
     /// Room for those of one owner. Below ``room``, others find some left at any time.
     package var roomPerOwner: Int
-    /// Works that may wait, of all owners together; 0: nobody waits.
+    /// The number of works that may wait, for all owners together; 0: none may.
     package var waitingMax: Int
     /// Works of one owner that may wait.
     package var waitingPerOwnerMax: Int
@@ -31,9 +31,9 @@ package struct WorkTicket: Hashable, Sendable {
     /// Unique among the tickets of its queue, and growing.
     package let number: UInt64
     package let owner: WorkOwner
-    /// What the work occupies while it is under way.
+    /// The room that the work occupies while it is under way.
     package let room: Int
-    /// What the work is expected to cost its owner.
+    /// The expected cost of the work for its owner.
     package let charge: Int
 
     package static func == (one: WorkTicket, other: WorkTicket) -> Bool { one.number == other.number }
@@ -55,7 +55,7 @@ package struct WorkRefusal: Error, Equatable, CustomStringConvertible {
         case gaveWay
         /// Its turn did not come in time.
         case waitedTooLong
-        /// Whoever asked for it is gone.
+        /// The code that asked for it is gone.
         case cancelled
     }
 

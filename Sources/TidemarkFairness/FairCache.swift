@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A cache whose room owners share. What was used longest ago goes first.
+/// A cache whose room owners share. The value that was used longest ago goes first.
 ///
-/// If the room is full, the owner that has most gives way, with the value that it used longest ago. Whoever has
-/// no more than a small part gives way only if nobody has more than that. Then the value goes that was used longest ago
-/// of all.
+/// If the room is full, the owner that has most gives way, with the value that it used longest ago. An owner
+/// that has only a small part gives way only if nobody has more than that. Then the value that was used longest ago of
+/// all goes.
 ///
-/// Each step costs the same, however much is in the cache. To use a value is one look-up in a table, to lend it is one,
-/// and to take it back is none. What leaves is returned, so that whoever holds a lock frees it afterwards.
+/// Each step costs the same, however much is in the cache. Using or lending a value is one look-up in a table, and
+/// taking it back needs none. Values that leave are returned, so that a caller with a lock can free them afterwards.
 @usableFromInline
 package struct FairCache<Key: Hashable, Value> {
     @usableFromInline
@@ -16,9 +16,9 @@ package struct FairCache<Key: Hashable, Value> {
         /// Nil while it is lent.
         @usableFromInline var value: Value?
         @usableFromInline var room: Int
-        /// The place of its owner in `holdings`.
+        /// The position of its owner in `holdings`.
         @usableFromInline let holding: Int
-        /// No other entry ever has it.
+        /// No other entry ever has the same value.
         @usableFromInline let number: UInt64
 
         @inlinable
@@ -31,7 +31,7 @@ package struct FairCache<Key: Hashable, Value> {
         }
     }
 
-    /// What an owner has.
+    /// The values of an owner.
     @usableFromInline
     struct Holding {
         @usableFromInline let owner: WorkOwner
@@ -41,7 +41,7 @@ package struct FairCache<Key: Hashable, Value> {
         @inlinable init(owner: WorkOwner) { self.owner = owner }
     }
 
-    /// Which value was lent.
+    /// The value that was lent.
     @usableFromInline
     package struct Loan: Sendable {
         @usableFromInline let place: Int
@@ -64,7 +64,7 @@ package struct FairCache<Key: Hashable, Value> {
     @usableFromInline var vacant: [Int] = []
     @usableFromInline var order = UseOrder()
     @usableFromInline var links: [UseOrder.Links] = []
-    /// The links of a place among those of its owner.
+    /// The links of a position among those of its owner.
     @usableFromInline var ownLinks: [UseOrder.Links] = []
     @usableFromInline var holdingPlaces: [WorkOwner: Int] = [:]
     @usableFromInline var holdings: [Holding] = []
@@ -128,8 +128,7 @@ package struct FairCache<Key: Hashable, Value> {
         return (value, Loan(place: place, number: entry.number))
     }
 
-    /// Takes back what was lent. It counts as used now. If it has left the cache meanwhile, or another value has its key, it
-    /// stays out.
+    /// Takes back a lent value. It counts as used now. If it has left the cache in between, or another value has its key, it stays out.
     ///
     /// - Returns: what gave way, or stays out.
     @inlinable
@@ -142,7 +141,7 @@ package struct FairCache<Key: Hashable, Value> {
         return makeRoom(besides: loan.place)
     }
 
-    /// Forgets what was lent.
+    /// Forgets a lent value.
     @inlinable
     package mutating func forget(_ loan: Loan) {
         guard entries[loan.place]?.number == loan.number else { return }

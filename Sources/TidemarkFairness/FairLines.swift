@@ -2,8 +2,8 @@
 
 internal import DequeModule
 
-/// Lines of owners who take turns. As ``FairTurns``, for very many owners: a line is found in a table, and its owner may have
-/// several elements in one turn, or a part of one.
+/// Lines of owners who take turns. Like ``FairTurns``, but for very many owners: a line is found in a table, and its owner may have several
+/// elements in one turn, or a part of one.
 package struct FairLines<Owner: Hashable, Element> {
     /// None is empty.
     private var lines: [Owner: Deque<Element>] = [:]
@@ -16,7 +16,7 @@ package struct FairLines<Owner: Hashable, Element> {
 
     package func count(of owner: Owner) -> Int { lines[owner]?.count ?? 0 }
 
-    /// What ``removeFirst(of:)`` removes.
+    /// The element that ``removeFirst(of:)`` removes.
     package func first(of owner: Owner) -> Element? { lines[owner]?.first }
 
     /// Adds an element at the end of its owner's line.

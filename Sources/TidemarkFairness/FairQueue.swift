@@ -2,23 +2,23 @@
 
 internal import DequeModule
 
-/// Divides something scarce among owners: says who begins now, who waits, who is next, and who gives way. One value
-/// serves one scarce thing. It has no clock and no threads, and does not know what the works are: its user keeps them
-/// by their tickets.
+/// Divides something scarce among owners: decides who begins now, who waits, who is next, and who gives way. One value
+/// serves one scarce resource. It has no clock and no threads, and does not know the works themselves: its user keeps
+/// them by their tickets.
 ///
 /// - *Turns.* Owners who wait take turns, weighted by ``WorkOwner/weight`` and by what their works cost. An owner who
 ///   asks for little is served before those who have just been served much.
 /// - *Cost.* A work is charged to its owner when it begins, by an estimate; the true cost may be told at its end.
-/// - *Bounds.* ``FairBounds`` hold at any time, for each owner and for all together. When the queue is full, whoever
-///   has most in it gives way.
-/// - *Nothing for nobody.* An owner with nothing under way, nothing waiting and no debt to those who wait takes no
-///   memory.
+/// - *Bounds.* ``FairBounds`` hold at any time, for each owner and for all together. When the queue is full, the owner
+///   with most in it gives way.
+/// - *Idle owners cost nothing.* An owner with nothing under way, nothing waiting and no debt to those who wait takes
+///   no memory.
 ///
 /// The order is that of start-time fair queueing. An owner's next work has a start tag. It is the later of the time of
 /// the queue and the end of what the owner was charged so far. The least tag is next, and the time is the tag of what
 /// began last. While nothing waits, a work costs two look-ups in a table.
 package struct FairQueue: Sendable {
-    /// What becomes of a work.
+    /// The decision about a work.
     package enum Answer: Equatable, Sendable {
         /// It begins now. Tell ``FairQueue/finish(_:charge:)`` when it has ended.
         case begin(WorkTicket)
@@ -28,7 +28,7 @@ package struct FairQueue: Sendable {
         case refuse(WorkRefusal)
     }
 
-    /// What is known of one owner.
+    /// The state of one owner.
     private struct OwnerState {
         let owner: WorkOwner
         /// Room of the works under way.
@@ -95,7 +95,7 @@ package struct FairQueue: Sendable {
 
     /// A work that began has ended.
     ///
-    /// - Parameter charge: what it really cost; nil: as expected.
+    /// - Parameter charge: the real cost; nil: as expected.
     /// - Returns: the works that begin now, in their order.
     package mutating func finish(_ ticket: WorkTicket, charge: Int? = nil) -> [WorkTicket] {
         guard let place = places[ticket.owner], owners[place].held >= ticket.room else {
@@ -112,7 +112,7 @@ package struct FairQueue: Sendable {
         return beginWaiting()
     }
 
-    /// A work that waits is no longer wanted.
+    /// A waiting work is no longer wanted.
     ///
     /// - Returns: the works that begin now, which may have waited behind it; nil if the work did not wait.
     package mutating func cancel(_ ticket: WorkTicket) -> [WorkTicket]? {
@@ -124,8 +124,8 @@ package struct FairQueue: Sendable {
         return beginWaiting()
     }
 
-    /// Who must give up something that is held, so that another can hold more: the owner who holds most by its weight.
-    /// Nil if all others would then hold less than the one who asks.
+    /// The owner who must give up something so that another can hold more: the one who holds most by its weight. Nil if
+    /// all others would then hold less than the owner who asks.
     package func whoGivesWay(to owner: WorkOwner, room: Int = 1) -> WorkOwner? {
         let wanted = heldRoom(of: owner) + room
         let most = owners.indices.filter { owners[$0].held > 0 && owners[$0].owner != owner }
@@ -153,7 +153,7 @@ package struct FairQueue: Sendable {
 
     private func startTag(_ place: Int) -> Int { max(owners[place].end, time) }
 
-    /// By start tag; among equals by what is held, and then by arrival.
+    /// By start tag; among equals by the amount held, and then by arrival.
     private func comes(_ one: WorkTicket, _ place: Int, before other: WorkTicket, _ otherPlace: Int) -> Bool {
         let (tag, otherTag) = (startTag(place), startTag(otherPlace))
         guard tag == otherTag else { return tag < otherTag }
@@ -172,7 +172,7 @@ package struct FairQueue: Sendable {
 
     private func price(_ charge: Int, for owner: OwnerState) -> Int { charge * (WorkOwner.weightMax / owner.weight) }
 
-    /// Begins what can begin. Whoever is next waits for room, however little the others need.
+    /// Begins the works that can begin. The next work waits for room, even if others need less.
     private mutating func beginWaiting() -> [WorkTicket] {
         guard waitingCount > 0 else { return [] }
         var begun: [WorkTicket] = []
@@ -216,8 +216,8 @@ package struct FairQueue: Sendable {
         return .wait(ticket, gaveWay: gaveWay)
     }
 
-    /// The owner with most waiting works by its weight, of those with more than one. Nil if that is not more than the one
-    /// who asks would have.
+    /// The owner with most waiting works by its weight, of those with more than one. Nil if that is not more than the owner who asks would
+    /// have.
     ///
     /// Nobody loses the first of its works: others may wait behind that for room, and would have to begin then.
     private func whoWaitsMost(besides place: Int) -> Int? {
@@ -292,7 +292,7 @@ package struct FairQueue: Sendable {
     private mutating func forget(_ place: Int) {
         places[owners[place].owner] = nil
         guard places.isEmpty else { return vacant.append(place) }
-        // Nobody is left: little is kept for the next owner, and time begins anew.
+        // There are no owners left: little memory is kept for the next one, and time begins at zero.
         let isLarge = owners.count > 64
         owners.removeAll(keepingCapacity: !isLarge)
         vacant.removeAll(keepingCapacity: !isLarge)

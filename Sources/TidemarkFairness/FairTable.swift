@@ -36,8 +36,8 @@ package struct FairTable<Key: Hashable, Value> {
 
     /// Adds a thing whose key is not in the table.
     ///
-    /// - Returns: what gave way. Nil if there is no place, because all is in use by owners who have no more than this one
-    ///   would have.
+    /// - Returns: the values that gave way. Nil if there is no place, because owners who have no more than this one would have use all of
+    ///   them.
     package mutating func insert(_ value: Value, for key: Key, of owner: WorkOwner) -> [(key: Key, value: Value)]? {
         precondition(entries[key] == nil)
         var gaveWay: [(key: Key, value: Value)] = []

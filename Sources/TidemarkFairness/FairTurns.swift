@@ -26,10 +26,10 @@ package struct FairTurns<Owner: Equatable, Element> {
 
     @inlinable package var isEmpty: Bool { queues.isEmpty }
 
-    /// What ``popFirst()`` takes.
+    /// The element that ``popFirst()`` takes.
     @inlinable package var first: Element? { queues.first?.elements.first }
 
-    /// What ``popFirst(where:)`` takes.
+    /// The element that ``popFirst(where:)`` takes.
     @inlinable
     package func first(where mayHave: (Owner) -> Bool) -> Element? {
         queues.first { mayHave($0.owner) }?.elements.first
@@ -52,7 +52,7 @@ package struct FairTurns<Owner: Equatable, Element> {
         }
     }
 
-    /// Puts an element back before all others of its owner, whose turn it is then.
+    /// Puts an element back before all others of its owner, who then has the next turn.
     @inlinable
     package mutating func prepend(_ element: Element, of owner: Owner) {
         var queue = Queue(owner: owner, elements: [])
@@ -65,7 +65,7 @@ package struct FairTurns<Owner: Equatable, Element> {
     @inlinable
     package mutating func popFirst() -> Element? { popFirst { _ in true }?.element }
 
-    /// Takes the next element of the owners who may have one.
+    /// Takes the next element, among owners for whom `mayHave` is true.
     @inlinable
     package mutating func popFirst(where mayHave: (Owner) -> Bool) -> (element: Element, owner: Owner)? {
         guard let index = queues.firstIndex(where: { mayHave($0.owner) }) else { return nil }

@@ -2,10 +2,9 @@
 
 /// Says whether somebody may do something once more. It fills with time, and each thing takes a token out of it.
 ///
-/// Of its state only one moment is kept: when it will be full again. So a bucket that is full is like one that was never
-/// used.
+/// It keeps only one moment: when it will be full again. So a bucket that is full is like one that was never used.
 package struct TokenBucket: Sendable, Equatable {
-    /// How fast a bucket fills, and what it holds.
+    /// The speed at which a bucket fills, and its size.
     package struct Rate: Sendable, Hashable {
         /// Tokens that come in a second, evenly. At least 1.
         package let perSecond: Int

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The buckets of many. One that is full is forgotten, so whoever does nothing costs nothing.
+/// The token buckets of many keys. A full bucket is forgotten, so an idle key takes no memory.
 package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     /// A token of one bucket.
     package struct Want: Sendable {
@@ -13,7 +13,7 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// There is no token.
+    /// There is no token left.
     package struct Shortage: Sendable, Equatable {
         package let key: Key
         /// How long it takes until there is one.
@@ -30,8 +30,8 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     /// Fewer buckets are not looked through.
     private static var lookMin: Int { 1_024 }
 
-    /// - Parameter countMax: buckets at the most. Whoever comes when all are in use is not counted. Only as many as that can use
-    ///   theirs at the same time, so nobody can crowd out others whom the server knows.
+    /// - Parameter countMax: the most buckets. A new key that comes when all are in use is not counted. Only that many keys can use theirs
+    ///   at the same time, so nobody can crowd out others whom the server knows.
     package init(countMax: Int = 1_000_000) {
         self.countMax = countMax
         lookAt = min(countMax, Self.lookMin)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose work something is, and whose fair share it takes.
+/// The owner of a piece of work, whose fair share it takes.
 @usableFromInline
 package enum WorkOwner: Hashable, Sendable {
     /// An account, by its number: all its devices and containers together.

@@ -28,7 +28,7 @@ struct FieldLayout: Sendable {
 struct FieldCursor {
     private(set) var current = FieldLayout()
 
-    /// Moves to the next entry. False at the end, and at bytes that are no entry.
+    /// Moves to the next entry. False at the end, and at bytes that are not an entry.
     mutating func advance(in bytes: Span<UInt8>) -> Bool {
         (try? advanceOrThrow(in: bytes)) ?? false
     }

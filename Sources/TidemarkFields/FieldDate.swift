@@ -23,7 +23,7 @@ package struct FieldDate: Sendable, Hashable {
         form = .milliseconds(milliseconds)
     }
 
-    /// Nil for not-a-number and infinity, which are no moments. Minus zero becomes zero.
+    /// Nil for not-a-number and infinity, which are not moments. Minus zero becomes zero.
     ///
     /// - Parameter seconds: since 2001-01-01T00:00:00Z.
     package init?(secondsSince2001 seconds: Double) {
@@ -44,7 +44,7 @@ package struct FieldDate: Sendable, Hashable {
         }
     }
 
-    /// The nearest millisecond since 1970-01-01T00:00:00Z. Queries compare by it. A moment that is too far away becomes the last
+    /// The nearest millisecond since 1970-01-01T00:00:00Z. Queries compare with this value. A moment that is too far away becomes the last
     /// possible one.
     package var milliseconds: Int64 {
         switch form {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which keys a record may have.
+/// The keys that a record may have.
 package enum FieldKeyRule: Sendable {
     /// Keys of apps: an ASCII letter, then letters, digits and underscores; at most 255 characters.
     case app

@@ -44,9 +44,9 @@ struct FieldKeys: Sendable, Hashable {
 
     /// The index of a key, or the one that it would have.
     ///
-    /// The key is not before `first`. Keys are compared with it in steps that double, until one is past it. Then what
-    /// is left is halved. So a key near `first` takes one or two comparisons, and any other about twice the logarithm
-    /// of its distance.
+    /// The key is not before `first`. Keys are compared with it in steps that double, until one is past it. Then the
+    /// remaining range is halved. So a key near `first` takes one or two comparisons, and any other about twice the
+    /// logarithm of its distance.
     func place(of key: Range<Int>, in map: Span<UInt8>, from first: Int = 0) -> (index: Int, isFound: Bool) {
         var (low, high, step) = (first, ends.count, 0)
         while low < high {

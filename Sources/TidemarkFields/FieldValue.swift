@@ -68,7 +68,7 @@ package struct FieldReference: Sendable, Hashable {
         }
     }
 
-    /// What happens to the holder when the target is deleted.
+    /// The effect on the holder when the target is deleted.
     package enum Action: UInt8, Sendable {
         case none = 0
         case deleteSelf = 1

@@ -24,7 +24,7 @@ enum FieldWire {
         case .reference: FieldTag.List.references
         case .asset: FieldTag.List.assets
         case .location: FieldTag.List.locations
-        // No list has such elements. 0 is no tag.
+        // No list has such elements. 0 is not a tag.
         case .removed, .emptyList, .stringList, .int64List, .doubleList, .dateList, .bytesList, .referenceList,
             .assetList, .locationList:
             0

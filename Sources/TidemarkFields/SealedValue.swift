@@ -27,7 +27,7 @@ package struct SealedValue: Sendable, Hashable {
         self.ciphertext = ciphertext
     }
 
-    /// Nil for bytes that are no sealed value of this version.
+    /// Nil for bytes that are not a sealed value of this version.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.byteCountMin, bytes[0] == Self.version else { return nil }
         let nonceStart = 1 + Self.keyIDByteCount
@@ -51,8 +51,8 @@ extension FieldMap {
         return false
     }
 
-    /// The ids of the keys with which the values are encrypted, each once. Nil if one of them is no sealed value. It costs
-    /// nothing for validated fields without encrypted values.
+    /// The ids of the keys with which the values are encrypted, each once. Nil if one of them is not a sealed value. It costs nothing for
+    /// validated fields without encrypted values.
     package var sealingKeyIDs: [[UInt8]]? {
         guard mayHaveEncryptedValues else { return [] }
         var cursor = FieldCursor()

@@ -17,7 +17,7 @@ package struct ChunkedReader: Sendable {
     }
 
     private enum Place {
-        /// In a chunk's size, of which so many digits have been read.
+        /// Within a chunk's size, after so many digits.
         case size(digitCount: Int)
         case chunkExtension
         case sizeLineFeed
@@ -41,8 +41,8 @@ package struct ChunkedReader: Sendable {
 
     /// More digits do not fit into 64 bits, or are zeroes that nobody needs.
     private static let digitsMax = 16
-    /// Bytes for sizes, extensions and trailer fields that each body may have, and as many times its content. The smallest
-    /// chunks have five for each byte. Whoever sends more lets the server work for nothing.
+    /// Bytes for sizes, extensions and trailer fields that each body may have, and again as many times its content. The smallest chunks
+    /// have five framing bytes for each byte. A peer that sends more makes the server work for nothing.
     private static let framingBytesFree: UInt64 = 8_192
     private static let framingBytesPerContentByte: UInt64 = 8
 

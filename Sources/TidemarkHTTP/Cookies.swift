@@ -2,8 +2,8 @@
 
 /// The cookies of a request (RFC 6265 §5.4).
 ///
-/// A pair that RFC 6265 §4.1.1 does not allow is left out, and the others count: other programs of the same host may
-/// have set it.
+/// A pair that RFC 6265 §4.1.1 does not allow is left out, and the others count, because other programs of the same
+/// host may have set it.
 package struct Cookies: Sendable {
     private let pairs: [(name: Substring, value: Substring)]
 
@@ -59,14 +59,14 @@ package struct SetCookie: Sendable {
     package var isHiddenFromScripts = true
     package var sameSite = SameSite.strict
 
-    /// Nil if the name is no token, or the value has a character that no cookie may have.
+    /// Nil if the name is not a token, or the value has a character that no cookie may have.
     package init?(name: String, value: String) {
         guard Characters.isToken(name), Self.isValue(value) else { return nil }
         self.name = name
         self.value = value
     }
 
-    /// Whether all characters may be in a cookie's value: visible ASCII but for quotes, commas, semicolons and backslashes.
+    /// Whether all characters may be in a cookie's value: visible ASCII, except quotes, commas, semicolons and backslashes.
     fileprivate static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             switch byte {

@@ -35,8 +35,7 @@ package struct HTTPError: Error, Equatable, Sendable {
         case ambiguousBody
         /// A transfer coding other than `chunked` (RFC 9112 §6.1).
         case unsupportedTransferCoding
-        /// A chunk's size, its end or the trailer section is not as RFC 9112 §7.1 says, or there is much more of it than of
-        /// content.
+        /// A chunk's size, its end or the trailer section breaks RFC 9112 §7.1, or there is much more of these than of content.
         case malformedChunk
         /// More content than the server takes for this request.
         case bodyTooLarge

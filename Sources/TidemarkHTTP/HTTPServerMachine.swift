@@ -2,14 +2,14 @@
 
 /// A server's side of one HTTP/1.1 connection (RFC 9112): bytes in, steps out. No socket, no clock.
 ///
-/// The driver passes what arrives to ``received(_:)`` and then takes steps from ``next()`` until there is none. Requests
-/// are taken one at a time: what a client sends ahead waits until the answer before it is complete. The driver answers
-/// with ``beginAnswer(_:length:)``, ``answerBytes(_:)`` and ``endAnswer()``, also a request that was refused.
+/// The driver passes received bytes to ``received(_:)`` and then takes steps from ``next()`` until there is none. Requests are taken one at
+/// a time: requests that a client sends ahead wait until the answer before them is complete. The driver answers with
+/// ``beginAnswer(_:length:)``, ``answerBytes(_:)`` and ``endAnswer()``, even a refused request.
 ///
 /// Where a request ends must never be in doubt, or the rest of one could be taken for another. So after an error, and after
 /// an answer to a body that was not read, nothing more is read.
 package struct HTTPServerMachine: Sendable {
-    /// What the driver does next.
+    /// The next step of the driver.
     package enum Step: Equatable, Sendable {
         /// A request begins. The driver calls ``takeBody(bytesMax:)``, or refuses it with an answer at once.
         case request(RequestHead)
@@ -19,14 +19,14 @@ package struct HTTPServerMachine: Sendable {
         case body([UInt8])
         /// The request is complete. The driver answers it.
         case bodyEnd
-        /// What arrived is no request. The driver forgets a body that it has in part, answers with the error's status, and
-        /// ends the connection.
+        /// The received bytes are not a request. The driver forgets a partial body, answers with the error's status, and ends the
+        /// connection.
         case refuse(HTTPError)
         /// Nothing more will come, and nobody waits for an answer.
         case end
     }
 
-    /// What the connection waits for, for the deadlines of its driver.
+    /// The event that the connection waits for, for the deadlines of its driver.
     package enum Awaited: Equatable, Sendable {
         /// Another request.
         case request
@@ -38,7 +38,7 @@ package struct HTTPServerMachine: Sendable {
         case nothing
     }
 
-    /// What became of an answer that ends.
+    /// The state of the connection after an answer.
     package enum AnswerEnd: Equatable, Sendable {
         /// It is complete after these bytes. The next request follows.
         case goesOn([UInt8])
@@ -82,7 +82,7 @@ package struct HTTPServerMachine: Sendable {
     private var hasPeerEnded = false
     private var bodyBytesLeft = 0
     private var mustContinue = false
-    /// What has arrived; the bytes before `start` are done with.
+    /// The received bytes; those before `start` are no longer needed.
     private var bytes: [UInt8] = []
     private var start = 0
 
@@ -111,7 +111,7 @@ package struct HTTPServerMachine: Sendable {
         }
     }
 
-    // MARK: What arrives
+    // MARK: Input
 
     package mutating func received(_ more: UnsafeRawBufferPointer) {
         if start > 0 {
@@ -231,7 +231,7 @@ package struct HTTPServerMachine: Sendable {
         }
     }
 
-    /// RFC 9110 §10.1.1: a client that has already sent some of its body needs no leave.
+    /// RFC 9110 §10.1.1: a client that has already sent some of its body does not wait for 100 Continue.
     private mutating func waitForBody() -> Step? {
         if hasPeerEnded { return end() }
         guard mustContinue else { return nil }
@@ -262,7 +262,7 @@ package struct HTTPServerMachine: Sendable {
     /// - Parameters:
     ///   - head: without fields that say where the answer ends; these are added.
     ///   - length: the bytes that will follow. Nil: they are not known yet.
-    /// - Returns: what is to be sent.
+    /// - Returns: the bytes to send.
     package mutating func beginAnswer(_ head: ResponseHead, length: Int?) -> [UInt8] {
         precondition(framing == nil, "one answer at a time")
         precondition(head.status.code >= 200, "not the end of a request")
@@ -280,7 +280,7 @@ package struct HTTPServerMachine: Sendable {
         return head.serialized()
     }
 
-    /// RFC 9112 §6.3, and RFC 9110 §8.6 for what has no content.
+    /// RFC 9112 §6.3, and RFC 9110 §8.6 for responses without content.
     private mutating func frame(_ fields: inout HeaderFields, status: HTTPStatus, length: Int?) -> Framing {
         if status == .noContent || status == .notModified { return .empty }
         if let length {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a parser knows after the bytes that have arrived.
+/// The state of a parser after the bytes that have arrived.
 package enum HeadProgress<Head> {
     /// The head is incomplete, and nothing in it is wrong so far.
     case needMore

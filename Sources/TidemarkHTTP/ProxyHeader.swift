@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a proxy says of the connection that it passes on (PROXY protocol, version 2).
+/// A proxy's data about the connection that it passes on (PROXY protocol, version 2).
 package enum ProxyHeader: Equatable, Sendable {
     /// The proxy connects for itself, as for a health check, or it does not tell an address that TCP has.
     case own
@@ -24,8 +24,8 @@ package enum ProxyHeaderError: String, Error, Equatable, Sendable, CaseIterable 
 
 /// Reads the header that a proxy sends before everything else, split in any way.
 ///
-/// https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt, §2.2. It never asks for a byte after the header, so what
-/// follows stays where it is. It does not look at the TLVs, and so not at the checksum that may be among them: TCP has one.
+/// https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt, §2.2. It never asks for a byte after the header, so the following bytes
+/// stay where they are. It does not look at the TLVs, and so not at the checksum that may be among them: TCP has one.
 package struct ProxyHeaderParser {
     /// The longest header. The specification lets a receiver assume that so many bytes arrive in one segment (§2).
     package static let bytesMax = 536
@@ -58,7 +58,7 @@ package struct ProxyHeaderParser {
         return header()
     }
 
-    /// Refuses at the first byte that is wrong: whoever speaks something else need not be waited for.
+    /// Refuses at the first byte that is wrong: there is no need to wait for a peer that speaks another protocol.
     private func checkStart() throws(ProxyHeaderError) {
         guard zip(received, Self.signature).allSatisfy(==) else { throw .noSignature }
         if received.count > 12 {
@@ -75,7 +75,7 @@ package struct ProxyHeaderParser {
     /// §2.2: then everything else is ignored.
     private var isLocal: Bool { received[12] == 0x20 }
 
-    /// The bytes of both addresses and ports; nil if the family and the protocol are no pair of the specification.
+    /// The bytes of both addresses and ports; nil if the specification has no such pair of family and protocol.
     private var addressCount: Int? {
         switch received[13] {
         case 0x00: 0

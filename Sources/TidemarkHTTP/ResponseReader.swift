@@ -26,7 +26,7 @@ package struct ResponseReader {
     private let limits: HeadLimits
     private let bodyBytesMax: Int
     private var parser: ResponseHeadParser
-    /// What has arrived of a head.
+    /// The part of a head that has arrived.
     private var received: [UInt8] = []
     private var interimCount = 0
     private var head: ResponseHead?

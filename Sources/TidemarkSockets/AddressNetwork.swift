@@ -8,8 +8,8 @@ package struct AddressNetwork: Sendable, Hashable, CustomStringConvertible {
     /// As it was written.
     package let description: String
 
-    /// Nil if it is no network. Nil too if its address has bits after the prefix, or is an IPv4 address in the form of IPv6:
-    /// then somebody meant something else.
+    /// Nil if it is not a network. Nil too if its address has bits after the prefix, or is an IPv4 address in the form of IPv6: then
+    /// somebody meant something else.
     package init?(parsing text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let address = SocketAddress(numericHost: String(parts[0]), port: 0),

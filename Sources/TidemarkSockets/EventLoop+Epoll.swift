@@ -73,7 +73,7 @@ extension EventLoop {
         for _ in 1..<Self.eventWaitsPerTickMax {
             let count = SystemCalls.wait(epoll, events, milliseconds: 0)
             for event in events[..<count] { notify(of: event) }
-            // Where the first is told again, all others have been told.
+            // When the first is reported again, all others have been reported.
             let isRound = events[..<count].contains { $0.data.u64 == first }
             if isRound || count < events.count || Self.nanoseconds >= end { return }
         }

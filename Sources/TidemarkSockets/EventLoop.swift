@@ -16,8 +16,7 @@ package import TidemarkScheduling
 /// come after the loop's own, in turns.
 ///
 /// A loop lives until ``stop()``, because its thread retains it. Sends never raise SIGPIPE (see ``Socket/send(_:)``).
-/// The loop blocks no signals: a program that handles signals on a thread of its own blocks them before it starts
-/// loops.
+/// The loop blocks no signals: a program that handles signals on a separate thread blocks them before it starts loops.
 package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     package let name: String
 
@@ -386,7 +385,7 @@ extension EventLoop {
             inbox.hasEnded = true
             return inbox.work
         }
-        // From here on the loop accepts no work, not even from deinitializers of what it releases.
+        // From here on the loop accepts no work, not even from deinitializers of objects that it releases.
         threadIdentity.store(0, ordering: .relaxed)
         let dropped = (unclaimed, ready, running, lanes, timers, flushables)
         (ready, running, runningNext, lanes, timers, flushables) = ([], [], 0, LaneTurns(), TimerQueue(), [])

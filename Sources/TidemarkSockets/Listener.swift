@@ -5,7 +5,7 @@ internal import Glibc
 internal import TidemarkScheduling
 package import TidemarkTelemetry
 
-/// Accepts connections on one loop. Several listeners, of one process or more, may share an address; then the kernel
+/// Accepts connections on one loop. Several listeners, of one or more processes, may share an address; then the kernel
 /// spreads the connections.
 ///
 /// If the process or the machine runs out of descriptors (EMFILE, ENFILE), the listener pauses for a moment. Waiting

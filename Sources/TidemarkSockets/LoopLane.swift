@@ -28,14 +28,14 @@ final class LoopLane: TaskExecutor, @unchecked Sendable {
     func charge(_ nanoseconds: Int64) { used = min(used + nanoseconds, Self.debtMax) }
 }
 
-/// Whose lane works next: deficit round robin by time. A lane that has not used up its turn is next when work comes to
-/// it. So little work does not wait for all others, and much work has no more than its share.
+/// Decides which lane works next: deficit round robin by time. A lane that has not used up its turn is next when it
+/// gets work. So little work does not wait for all others, and much work has no more than its share.
 ///
 /// `FairQueue` of TidemarkFairness keeps works by tickets in a table, and charges each once. Here each job of each task counts:
 /// so a lane is its own place, and pays by the clock.
 ///
-/// A lane without work has its turns too, and uses them for what it has worked too long. So an account that asks for one
-/// thing after the other does not wait for turns that it has left to others already.
+/// A lane without work has its turns too, and uses them to pay for work beyond its turn. So an account that makes one request after the
+/// other does not wait for turns that it has already left to others.
 struct LaneTurns {
     /// Lanes with work.
     private var waiting: Deque<LoopLane> = []

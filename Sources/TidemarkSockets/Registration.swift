@@ -11,7 +11,7 @@ package struct Interest: OptionSet, Sendable {
     package static let readable = Interest(rawValue: 1)
     package static let writable = Interest(rawValue: 2)
 
-    /// Level-triggered: what was not read now is reported again in the next tick.
+    /// Level-triggered: bytes that are not read now are reported again in the next tick.
     ///
     /// Without any interest, a hang-up would be reported again and again to a handler that does not act on it.
     /// Edge-triggered it is reported once.
@@ -23,7 +23,7 @@ package struct Interest: OptionSet, Sendable {
     }
 }
 
-/// What a descriptor is ready for.
+/// The operations for which a descriptor is ready.
 package struct Readiness: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -49,7 +49,7 @@ package struct Readiness: OptionSet, Sendable {
 
 /// Handles events of a descriptor. Called on its loop only.
 package protocol EventHandler: AnyObject {
-    /// Does a bounded piece of work. What is left is reported again in the next tick.
+    /// Does a bounded piece of work. Remaining work is reported again in the next tick.
     func ready(_ readiness: Readiness)
 }
 

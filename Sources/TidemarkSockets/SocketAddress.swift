@@ -161,7 +161,7 @@ extension SocketAddress {
     }
 }
 
-// MARK: As the kernel has it
+// MARK: The kernel's form
 
 extension SocketAddress {
     var addressFamily: Int32 {

@@ -7,8 +7,8 @@ package struct LongTurn: Sendable, Equatable {
     /// How long a processor worked for the loop meanwhile, and at most 10 ms too much. For the rest the thread waited: for a
     /// processor, a lock or a disk.
     package let processorTime: Duration
-    /// How long a processor worked at least for the longest piece of it: an event of a socket, a job of a lane, or up to eight
-    /// pieces of other work. It may have been a millisecond more (``PieceWatch``).
+    /// The least processor time of its longest piece: an event of a socket, a job of a lane, or up to eight pieces of other work. It may
+    /// have been a millisecond more (``PieceWatch``).
     package var longestPiece: Duration
 
     package init(time: Duration, processorTime: Duration, longestPiece: Duration = .zero) {

@@ -15,7 +15,7 @@ package struct CertificateAuthority: Sendable {
     /// Creates an authority that signs itself.
     ///
     /// - Parameters:
-    ///   - commonName: What users see in lists of certificates.
+    ///   - commonName: Users see it in lists of certificates.
     ///   - now: Seconds since 1970. The certificate is valid from an hour before, because clocks differ.
     package init(
         commonName: String, now: Int64, validity: Duration = .seconds(3_650 * 86_400)

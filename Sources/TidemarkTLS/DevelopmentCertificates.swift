@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// The TLS files of `tidemark dev` and the tests: an authority that is kept, and a server certificate that is made anew
-/// at every start.
+/// The TLS files of `tidemark dev` and the tests: an authority that is kept, and a server certificate that is made at
+/// every start.
 package struct DevelopmentCertificates: Sendable {
     /// The certificate that clients must trust. PEM.
     package let authorityFile: String
@@ -27,7 +27,7 @@ package struct DevelopmentCertificates: Sendable {
             authority = kept
         } else {
             authority = try CertificateAuthority(commonName: "Tidemark development authority", now: now)
-            // The key first. If either file is missing, both are made anew.
+            // The key first. If either file is missing, both are made again.
             try Self.write(authority.identity.privateKeyPEM, to: authorityKeyFile, mode: Self.privateMode)
             try Self.write(authority.identity.certificatePEM, to: authorityFile, mode: Self.publicMode)
         }

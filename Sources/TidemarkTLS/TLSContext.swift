@@ -5,12 +5,12 @@ internal import CTidemarkOpenSSLStart
 internal import Glibc
 internal import Synchronization
 
-/// What sessions share: certificate or trusted roots, versions, ciphers, resumption. From any thread.
+/// The data that sessions share: certificate or trusted roots, versions, ciphers, resumption. From any thread.
 ///
 /// TLS 1.2 and 1.3, only forward secret and authenticated ciphers, no renegotiation, no compression, no early data:
 /// Mozilla's *intermediate* configuration without its finite-field key exchange.
 package final class TLSContext: Sendable {
-    /// What a server shows its clients, and which protocols it speaks.
+    /// The certificate that a server shows its clients, and the protocols that it speaks.
     package struct ServerSettings: Sendable {
         /// PEM: the server's certificate, then the intermediate ones.
         package var certificateFile: String
@@ -38,7 +38,7 @@ package final class TLSContext: Sendable {
         }
     }
 
-    /// Which servers a client trusts, and which protocols it offers.
+    /// The servers that a client trusts, and the protocols that it offers.
     package struct ClientSettings: Sendable {
         /// PEM: authorities to trust besides the system's.
         package var additionalRootsFile: String?
@@ -109,8 +109,8 @@ package final class TLSContext: Sendable {
         current = Mutex(try Self.makeClientContext(configuration, protocols))
     }
 
-    /// Reads the files again, for sessions that begin from now on. Existing sessions are unaffected. Earlier tickets are
-    /// void: whoever has the old private key must not be able to speak for the new certificate.
+    /// Reads the files again, for sessions that begin from now on. Existing sessions are unaffected. Earlier tickets are void: a holder of
+    /// the old private key must not be able to speak for the new certificate.
     ///
     /// - Throws: `configurationInvalid`; then nothing changes.
     package func reload() throws(TLSError) {
@@ -197,8 +197,8 @@ package final class TLSContext: Sendable {
     /// `SSL_OP_NO_TICKET`, which is a macro with arguments in C.
     private static let withoutTickets: UInt64 = 1 << 14
 
-    /// A client without a certificate of these authorities gets no further than the handshake. Each connection shows its
-    /// certificate anew: a ticket would speak for one that has expired since.
+    /// A client without a certificate of these authorities gets no further than the handshake. Each connection shows its certificate again:
+    /// a ticket would speak for one that has expired since.
     private static func demandCertificates(from file: String, _ pointer: OpaquePointer) throws(TLSError) {
         ERR_clear_error()
         guard SSL_CTX_load_verify_file(pointer, file) == 1, let names = SSL_load_client_CA_file(file) else {

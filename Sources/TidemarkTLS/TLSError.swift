@@ -27,7 +27,7 @@ package struct TLSError: Error, Sendable, Equatable, CustomStringConvertible, Cu
     }
 
     package let code: Code
-    /// libssl's reason (constant text) or the file's name. Safe in an operator's logs, of no use to users.
+    /// libssl's reason (constant text) or the file's name. Safe in an operator's logs; of no use to app users.
     package let detail: String
 
     package init(_ code: Code, detail: String = "") {

@@ -11,10 +11,11 @@ struct TLSPipe: ~Copyable {
     var inputCount = 0
     /// Whether libssl wanted more input than there was, and has done nothing since.
     var isStarved = false
-    /// Steps of handshakes that libssl has taken (``TLSSession/handshakeStepsMax``). Here it takes no memory of its own.
+    /// Steps of handshakes that libssl has taken (``TLSSession/handshakeStepsMax``). The field is here because it takes no extra memory
+    /// here.
     var handshakeSteps: UInt32 = 0
     var output = TLSOutput()
-    /// Where libssl last put what it read. It will put the next record there too, and decrypt it in place.
+    /// Where libssl last put the bytes that it read. It will put the next record there too, and decrypt it in place.
     var lastRead: UnsafeRawPointer?
     /// Where libssl encrypted its last record in place. The next one will lie there too.
     var lastRecord: UnsafeRawPointer?

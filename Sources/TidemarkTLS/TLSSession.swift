@@ -17,7 +17,7 @@ internal import TidemarkBytes
 /// session.withOutput { send($0) }
 /// ```
 package final class TLSSession {
-    /// Which side of the handshake the session takes.
+    /// The side of the handshake that the session takes.
     package enum Side: Sendable, Equatable {
         case server
         /// The DNS name or numeric IP address for which the server's certificate must be valid.

@@ -2,8 +2,8 @@
 
 /// The keys of a server's tickets: the newest makes tickets, and it and the ones before it open them. A pure value.
 ///
-/// Whoever gets a ticket key can read the recorded traffic of sessions that its tickets resumed. So a key is forgotten
-/// after three hours: it makes tickets for one, and opens them for the two that a ticket is valid.
+/// Anyone who gets a ticket key can read the recorded traffic of sessions that its tickets resumed. So a key is
+/// forgotten after three hours: it makes tickets for one hour, and opens them for the two hours of a ticket's life.
 struct TicketKeyRing<Key> {
     /// How long a key makes tickets.
     static var sealingTime: Duration { .seconds(3_600) }

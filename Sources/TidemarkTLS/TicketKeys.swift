@@ -36,7 +36,7 @@ final class TicketKeys: Sendable {
 
     private let ring = Mutex(TicketKeyRing<Key>())
     private let now: @Sendable () -> Duration
-    /// Nil: this server makes keys of its own.
+    /// Nil: this server makes its own keys.
     private let secret: TicketSecret?
     private let wallClock: @Sendable () -> Int64
     /// Those of the secret that were made already, by hour. At most those of ``TicketHours/opening``.

@@ -4,13 +4,13 @@ internal import CTidemarkOpenSSL
 
 /// The secret from which several servers make the same ticket keys, so that a client of one resumes at another.
 ///
-/// A key is HMAC-SHA256 of the secret over the hour and the certificate. So all have the same one without a word between them,
-/// it changes each hour, and a certificate that is read anew has others.
+/// A key is HMAC-SHA256 of the secret over the hour and the certificate. So all servers have the same key without exchanging it. It changes
+/// each hour, and a certificate that is read again has other keys.
 final class TicketSecret: Sendable {
     private let secret: SecretBytes
     private let certificate: [UInt8]
 
-    /// What HMAC gives.
+    /// The length of an HMAC.
     private static let hashByteCount = 32
     static let bytesMin = 32
     static let bytesMax = 4_096

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which failures get a line of their own in the log, and which are only counted: a pure value.
+/// Decides which failures get a separate line in the log, and which are only counted: a pure value.
 ///
 /// The first failure of a kind is written at once. Later ones are counted, and the count is due after `interval`. A kind
 /// that was quiet for so long is new again. Each failure is written or counted, exactly once.
@@ -35,12 +35,12 @@ package struct FailureLimiter<Kind: Hashable & Sendable>: Sendable {
     private let interval: Duration
     private let kindsMax: Int
     private var kinds: [Kind: Entry] = [:]
-    /// The kinds for which there is no room in ``kinds``, as one.
+    /// All kinds without room in ``kinds``, as one kind.
     private var others: Entry?
 
     /// - Parameters:
     ///   - interval: a kind gets at most one line in this time, and one count.
-    ///   - kindsMax: the most kinds that are told apart at once. Further ones are treated as one kind.
+    ///   - kindsMax: the most kinds that are kept apart at once. Further ones are treated as one kind.
     package init(interval: Duration, kindsMax: Int) {
         self.interval = interval
         self.kindsMax = kindsMax

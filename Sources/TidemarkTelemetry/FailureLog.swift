@@ -6,11 +6,11 @@ internal import Synchronization
 /// Writes failures of the program itself to the log. However many there are, the log stays readable. The first of a
 /// kind gets a line at once, and the others of a minute are one line with their count (``FailureLimiter``).
 ///
-/// A failure is what an operator should know of: the store or the disk does not do what it should. What clients do wrong
-/// is no failure. If an operator should know of it all the same, it goes this way too: no client can fill the log.
+/// A failure is an event that an operator should know: the store or the disk does not work as it should. Mistakes of clients are not
+/// failures. If an operator should know one all the same, it is logged here too, so that no client can fill the log.
 package final class FailureLog: Sendable {
-    /// Failures with the same text and cause are of one kind. Those of requests are kinds of their own, so that the line
-    /// of a kind names a request whenever one has failed.
+    /// Failures with the same text and cause are of one kind. Failures of requests are separate kinds, so that the line of a kind names a
+    /// request whenever one has failed.
     private struct Kind: Hashable {
         let level: Log.Level
         let text: String
@@ -24,7 +24,7 @@ package final class FailureLog: Sendable {
     /// The log of the process.
     package static let shared = FailureLog(now: monotonicTime, write: Log("failures").write)
 
-    /// The most kinds that are told apart at once.
+    /// The most kinds that are kept apart at once.
     private static let kindsMax = 64
 
     private let limiter: Mutex<FailureLimiter<Kind>>

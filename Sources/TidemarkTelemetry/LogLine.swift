@@ -48,7 +48,7 @@ enum JSONLogLine {
 
 /// Times in the log.
 enum LogTime {
-    /// In UTC, as RFC 3339 has it.
+    /// In UTC, in the format of RFC 3339.
     ///
     /// - Parameter seconds: since 1970.
     static func text(seconds: Int64, milliseconds: Int) -> String {

@@ -13,7 +13,7 @@ package enum Measurements {
 
     /// Their values in the text format of Prometheus (version 0.0.4), sorted by name. Those of libraries come last.
     ///
-    /// That is more than a thousand lines: call it for a scrape, and not on an event loop of devices.
+    /// The text has more than a thousand lines: make it for a scrape, and not on an event loop of devices.
     package static var text: String {
         let sorted = all.withLock { $0 }.sorted { $0.key < $1.key }
         var text = ""

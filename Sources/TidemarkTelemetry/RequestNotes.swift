@@ -2,8 +2,8 @@
 
 internal import Synchronization
 
-/// What was found out about one request on its way, for the log of slow requests and for its trace. Only
-/// requests for which there is something to find out have one.
+/// Notes about one request on its way, for the log of slow requests and for its trace. Only traced requests
+/// have one, and queries if slow requests are logged.
 package final class RequestNotes: Sendable {
     /// A statement that the store ran for the request.
     package struct RanStatement: Sendable {
@@ -42,7 +42,7 @@ package final class RequestNotes: Sendable {
 
     package init(isTraced: Bool = false) { self.isTraced = isTraced }
 
-    /// When its turn came, on the clock of its scheduler. Nil: not yet.
+    /// When its turn came, on the clock of its scheduler. Nil: it has not come.
     package var turn: Duration? {
         get { state.withLock { $0.turn } }
         set { state.withLock { $0.turn = newValue } }

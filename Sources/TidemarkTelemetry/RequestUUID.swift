@@ -25,7 +25,7 @@ package struct RequestUUID: Sendable, Hashable {
         self.low = low
     }
 
-    /// A new one for what is no request of a session, such as an operator's command.
+    /// A new one for work that is not a request of a session, such as an operator's command.
     package static func random() -> RequestUUID {
         RequestUUID(session: .random(in: 0...UInt64.max), number: .random(in: 0...UInt64.max))
     }

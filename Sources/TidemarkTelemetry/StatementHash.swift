@@ -2,9 +2,9 @@
 
 /// A hash of a statement's text, by which lines about equal statements are found and counted.
 ///
-/// PostgreSQL has an id of its own for a statement. It does not tell it with an answer, and whoever asks it for the id of the
-/// statement before gets that of the question. So the hash goes to PostgreSQL, in a comment: it is in the log of
-/// PostgreSQL, beside the plan of `auto_explain`, and beside the query id in `pg_stat_statements`.
+/// PostgreSQL has its own id for a statement. An answer does not contain it, and a statement that asks for the id of the one before gets
+/// its own. So the hash goes to PostgreSQL in a comment. It is in the log of PostgreSQL, beside the plan of `auto_explain`, and beside the
+/// query id in `pg_stat_statements`.
 package enum StatementHash {
     /// In hexadecimal digits.
     package static func text(of sql: String) -> String {
@@ -16,8 +16,8 @@ package enum StatementHash {
 
     /// The statement with its hash in a comment after its first word.
     ///
-    /// NB: since version 18, `pg_stat_statements` leaves out what is before the first word. `pg_stat_activity` leaves out the
-    /// end of a long statement.
+    /// NB: since version 18, `pg_stat_statements` leaves out text before the first word. `pg_stat_activity` leaves out the end of a long
+    /// statement.
     package static func marked(_ sql: String) -> String {
         let utf8 = sql.utf8
         let end = utf8.firstIndex { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") } ?? utf8.endIndex

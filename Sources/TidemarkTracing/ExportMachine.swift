@@ -17,13 +17,13 @@ struct ExportBounds: Sendable {
     var attemptsMax = 5
     /// The pause after the first failure. It doubles with each further one, up to the next value.
     var pauseMin = Duration.seconds(1)
-    /// What a collector asks for is not longer either.
+    /// A pause that a collector asks for is not longer either.
     var pauseMax = Duration.seconds(60)
 }
 
-/// What became of a request to a collector.
+/// The outcome of a request to a collector.
 enum ExportOutcome: Sendable, Equatable {
-    /// It has taken the spans, but for so many.
+    /// It has taken the spans, except for so many.
     case taken(rejectedCount: Int)
     /// It does not want these spans. Sending them again would change nothing.
     case refused
@@ -31,7 +31,7 @@ enum ExportOutcome: Sendable, Equatable {
     case later(after: Duration?)
 }
 
-/// Which spans are sent when, and which are dropped: a pure value. Its driver is ``TraceExporter``.
+/// Decides which spans are sent when, and which are dropped: a pure value. Its driver is ``TraceExporter``.
 struct ExportMachine {
     enum Action: Equatable {
         /// Call ``timerFired(_:)`` with that number after the time. Timers of earlier numbers need not be cancelled.
@@ -109,7 +109,7 @@ struct ExportMachine {
             return leave(batch, [(.refused, batch.count)]) + sendNext()
         case .later(let delay):
             failureCount += 1
-            // Who stops does not wait for a collector that is not there.
+            // A stop does not wait for a collector that is not there.
             guard attempt < bounds.attemptsMax, !isStopping else {
                 return leave(batch, [(.unreachable, batch.count)])
                     + (isStopping ? giveUp() : pause([], 0, delay, randomBits))
@@ -118,7 +118,7 @@ struct ExportMachine {
         }
     }
 
-    /// Nothing more comes. What waits is sent at once, and not again if that fails.
+    /// No more spans come. Waiting ones are sent at once, and not again if that fails.
     mutating func stop() -> [Action] {
         guard !isStopping else { return [] }
         isStopping = true
@@ -129,7 +129,7 @@ struct ExportMachine {
         }
     }
 
-    /// What is left is dropped.
+    /// The remaining spans are dropped.
     mutating func giveUp() -> [Action] {
         let left = spanCount
         (waiting, spanCount, byteCount, phase) = ([], 0, 0, .finished)

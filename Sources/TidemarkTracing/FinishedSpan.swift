@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a span says of itself.
+/// The value of an attribute of a span.
 enum TraceValue: Sendable, Equatable {
     case text(String)
     case number(Int64)

@@ -25,14 +25,14 @@ enum RequestSteps {
             store[longest].sql = oneLine(slowest.sql)
         }
         steps += store.sorted { $0.start < $1.start }
-        // If there were many waits, some are no steps.
+        // If there were many waits, some are not steps.
         let begin = (steps.map(\.end) + [request.notes.storeEnd ?? request.start]).max() ?? request.start
         if begin < request.end { steps.append(RequestStep(name: "answer", start: begin, end: request.end)) }
         return steps
     }
 
-    /// Without the indentation of the source. Only as much as a span keeps is looked at: clients can cause statements of some
-    /// hundred thousand characters, and this runs on an event loop.
+    /// Without the indentation of the source. Only as much as a span keeps is examined. Clients can cause statements of some hundred
+    /// thousand characters, and this runs on an event loop.
     private static func oneLine(_ sql: String) -> String {
         let scalars = sql.unicodeScalars.prefix(OTLPSpan.textBytesMax)
         let line = Substring(scalars).split(whereSeparator: \.isWhitespace).joined(separator: " ")

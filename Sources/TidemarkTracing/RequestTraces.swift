@@ -6,7 +6,7 @@ package import TidemarkTelemetry
 
 /// Traces a server's requests: chooses some of them, and makes the spans of each when it has its answer.
 package final class RequestTraces: RequestTracing {
-    /// What an operator chose.
+    /// An operator's choices.
     package struct Settings: Sendable {
         package var endpoint: TraceEndpoint
         /// The part of all requests that is traced, from 0 to 1.
@@ -58,7 +58,7 @@ package final class RequestTraces: RequestTracing {
     /// From now on this process sends what libraries trace by swift-distributed-tracing, too. Only the first call counts.
     package func collectFromLibraries() { tracer.serveLibraries() }
 
-    /// Sends what is left, for two seconds at most.
+    /// Sends the remaining spans, for at most two seconds.
     package func stop() async { await exporter.stop() }
 }
 

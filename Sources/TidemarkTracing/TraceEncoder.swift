@@ -3,7 +3,7 @@
 /// Writes spans as an `ExportTraceServiceRequest` of OTLP 1 in its JSON form: 64-bit numbers are strings, and names of
 /// traces and spans are hexadecimal digits.
 struct TraceEncoder {
-    /// What all spans of the process have in common.
+    /// The attributes that all spans of the process have in common.
     let resource: [String: TraceValue]
     /// The version of the program.
     let version: String
@@ -66,7 +66,7 @@ struct TraceEncoder {
         json.raw("]")
     }
 
-    /// JSON has no number for what is not finite: these have names in protobuf's JSON.
+    /// JSON has no number for values that are not finite. These have names in protobuf's JSON.
     private static func text(of number: Double) -> String {
         if number.isFinite { return "\(number)" }
         return number.isNaN ? #""NaN""# : number < 0 ? #""-Infinity""# : #""Infinity""#

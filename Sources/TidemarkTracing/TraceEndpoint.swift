@@ -5,7 +5,7 @@ internal import TidemarkTransport
 
 /// Where traces are sent: the URL of a collector that takes OTLP over HTTP.
 package struct TraceEndpoint: Sendable, Equatable {
-    /// Why a URL is none of a collector.
+    /// The reason why a URL is not that of a collector.
     package enum Problem: Error {
         case malformed
         /// It is not on this machine, and has no TLS.

@@ -8,7 +8,7 @@ internal import TidemarkTLS
 internal import TidemarkTelemetry
 internal import TidemarkTransport
 
-/// Sends spans to a collector in the background (OTLP over HTTP), on a thread of its own: nobody waits for it.
+/// Sends spans to a collector in the background (OTLP over HTTP), on a separate thread, so nobody waits for it.
 final class TraceExporter: Sendable {
     /// Where and how spans are sent.
     struct Settings: Sendable {
@@ -17,7 +17,7 @@ final class TraceExporter: Sendable {
         var authorization: String?
         var bounds = ExportBounds()
         var limits = HTTPClientLimits()
-        /// How long a stop waits for what is left.
+        /// How long a stop waits for the remaining spans.
         var patience = Duration.seconds(2)
         /// Where it is written what the collector does not take.
         var failures = FailureLog.shared
@@ -46,7 +46,7 @@ final class TraceExporter: Sendable {
     /// Takes a span. From any thread. It never waits: a span that finds no room is dropped and counted.
     func add(_ span: FinishedSpan) { perform(machine.withLock { $0.add(span) }) }
 
-    /// Sends what is left, for as long as ``Settings/patience``, and ends the thread. Call it once.
+    /// Sends the remaining spans, for at most ``Settings/patience``, and ends the thread. Call it once.
     func stop() async {
         let timer = loop.schedule(after: settings.patience) { [self] in
             perform(machine.withLock { $0.giveUp() })
@@ -92,10 +92,10 @@ final class TraceExporter: Sendable {
         perform(machine.withLock { $0.ended(outcome, randomBits: randomBits) })
     }
 
-    /// Which statuses are tried again is OTLP's list.
+    /// The statuses for a new attempt are OTLP's list.
     private func outcome(of response: WholeResponse) -> ExportOutcome {
         switch response.head.status.code {
-        // Whatever else it says: what it has taken is not sent again.
+        // Whatever the body says, spans that were taken are not sent again.
         case 200...299:
             let rejected = TraceEncoder.rejectedCount(in: response.body)
             if rejected > 0 {

@@ -2,9 +2,9 @@
 
 internal import TidemarkTelemetry
 
-/// What operators see of traces.
+/// The metrics of traces for operators.
 package final class TracingMetrics: Sendable {
-    /// What became of a span.
+    /// The outcome of a span.
     enum SpanResult: Int, MetricLabel {
         /// A collector has it.
         case sent

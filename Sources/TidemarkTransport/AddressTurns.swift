@@ -8,16 +8,16 @@ package typealias HostLookUp =
         _ host: String, _ port: UInt16, _ completion: @escaping @Sendable (Result<[SocketAddress], SocketError>) -> Void
     ) -> Void
 
-/// The addresses of a host, which are tried one after the other. Each has its part of the time, so that one that does not
-/// answer leaves time for the others (RFC 8305 §5 has the same purpose). Nothing is shared here between owners: one connection tries
-/// each address once, so no queue of TidemarkFairness has a part in it.
+/// The addresses of a host, tried one after the other. Each has its part of the time, so that an address without an answer leaves time for
+/// the others (RFC 8305 §5 has the same purpose). Nothing is shared here between owners: one connection tries each address once, so no
+/// queue of TidemarkFairness has a part in it.
 struct AddressTurns {
     /// In reverse order.
     private var left: [SocketAddress] = []
     private var deadline = Duration.zero
     /// How long an address is tried while there are others.
     private var patience = Duration.zero
-    /// Counts turns, so that a timer of an earlier one is told from the current one.
+    /// Counts turns, so that a timer of an earlier turn is recognized.
     private(set) var number = 0
 
     /// - Parameters:

@@ -12,9 +12,9 @@ internal import TidemarkSockets
 final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     let loop: EventLoop
     let limits: TransportLimits
-    /// By which a server's connections are counted.
+    /// The kind of a server's connections in the metrics.
     let listener: ListenerKind
-    /// ``EventLoop/now`` at the last check or the last new connection. Deadlines are measured by it.
+    /// ``EventLoop/now`` at the last check or the last new connection. Deadlines are measured from it.
     private(set) var now: Duration
     private var list = ConnectionList<MessageConnection>()
     var connections: [MessageConnection] { list.all }

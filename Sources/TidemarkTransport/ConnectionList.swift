@@ -29,7 +29,7 @@ struct ConnectionList<Connection: ListedConnection> {
         return true
     }
 
-    /// Resumes it when there are no connections.
+    /// Resumes the waiter when there are no connections.
     mutating func wait(_ waiter: CheckedContinuation<Void, Never>) {
         emptyWaiters.append(waiter)
         resumeIfEmpty()

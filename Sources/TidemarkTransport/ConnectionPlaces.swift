@@ -3,7 +3,7 @@
 internal import DequeModule
 internal import TidemarkSockets
 
-/// How many connections a server has of each kind.
+/// The most connections of each kind.
 package struct PlaceLimits: Sendable, Equatable {
     /// All connections together, and of them those that nobody can tell apart yet: they have not said who they are.
     package let connectionsMax: Int
@@ -38,7 +38,7 @@ package struct PlaceLimits: Sendable, Equatable {
     var settledMax: Int { connectionsMax - newcomersMax - leavingMax }
 }
 
-/// Why there is no place for a connection.
+/// The reason why there is no place for a connection.
 package enum Overcrowding: Sendable {
     /// Its address has too many.
     case ofAddress
@@ -46,12 +46,13 @@ package enum Overcrowding: Sendable {
     case ofServer
 }
 
-/// Who has which of a server's connections, and who gets the next one. No clock, no socket.
+/// Divides a server's connections among addresses and accounts, and decides who gets the next one. No clock, no
+/// socket.
 ///
-/// A connection arrives as a newcomer. When it has said who it is, it settles, with a credential or without. Whoever is
-/// refused or must give way is leaving until it has ended.
+/// A connection arrives as a newcomer. Once its credential is known, it settles, with a credential or without. A
+/// connection that is refused or must give way is leaving until it has ended.
 struct ConnectionPlaces {
-    /// What happens when a connection arrives.
+    /// The decision about an arriving connection.
     struct Arrival {
         /// Whether the new connection itself is refused.
         var refusal: Overcrowding?
@@ -71,7 +72,7 @@ struct ConnectionPlaces {
 
     /// The connections of one address.
     private struct Block {
-        /// In the order of their arrival, with some that are no newcomers any more, or not of this address.
+        /// In the order of their arrival, including some that are no longer newcomers, or no longer of this address.
         var newcomers: Deque<UInt64> = []
         var newcomerCount = 0
         var anonymousCount = 0
@@ -120,8 +121,8 @@ struct ConnectionPlaces {
         return arrival
     }
 
-    /// A connection that came from a proxy turns out to be a client's. It arrives anew from the client's address: what
-    /// was decided for the proxy's does not count.
+    /// A connection that came from a proxy turns out to be a client's. It arrives again from the client's address: decisions for
+    /// the proxy's address do not count.
     ///
     /// - Returns: nil if it had to end before, or has settled.
     mutating func move(_ id: UInt64, to block: AddressBlock, at now: Duration) -> Arrival? {
@@ -175,13 +176,14 @@ struct ConnectionPlaces {
 
     // MARK: Deciding
 
-    /// The bound that one more newcomer would exceed, and who would give way: the oldest newcomer of whoever has most.
+    /// The bound that one more newcomer would exceed, and the newcomer that would give way: the oldest one of the
+    /// address that has most.
     private mutating func crowd(in block: AddressBlock, isProxy: Bool) -> (Overcrowding, candidate: UInt64?)? {
         let own = blocks[block]?.newcomerCount ?? 0
         if !isProxy, own >= limits.newcomersPerAddressMax { return (.ofAddress, oldestNewcomer(of: block)) }
         guard newcomerCount >= limits.newcomersMax else { return nil }
-        // Among equals it is the one that has waited longest. Otherwise one of very many addresses could protect the others, by
-        // connecting anew each second.
+        // Among equals it is the one that has waited longest. Otherwise one of very many addresses could protect the others, by connecting
+        // again each second.
         let largest = blocks.max { left, right in
             let (count, other) = (left.value.newcomerCount, right.value.newcomerCount)
             guard count == other else { return count < other }
@@ -243,7 +245,7 @@ struct ConnectionPlaces {
         if block.newcomerCount == 0, block.anonymousCount == 0 {
             blocks[place.block] = nil
         } else if block.newcomers.count > 2 * block.newcomerCount + 16 {
-            // NB: those that settle leave from the middle. What they leave behind is removed now and then.
+            // NB: newcomers that settle leave from the middle. Their empty places are removed now and then.
             var newcomers = block.newcomers
             newcomers.removeAll { !isNewcomer($0, of: place.block) }
             blocks[place.block]?.newcomers = newcomers

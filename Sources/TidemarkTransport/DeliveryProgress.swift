@@ -19,7 +19,7 @@ struct DeliveryProgress {
     /// Whether all sent bytes are known to have arrived.
     var isComplete: Bool { sentCount == deliveredCount }
 
-    /// Looks at what has arrived.
+    /// Records the progress.
     ///
     /// - Parameters:
     ///   - unacknowledged: the sent bytes that the peer's kernel has not acknowledged.

@@ -2,8 +2,8 @@
 
 package import TidemarkHTTP
 
-/// A complete response to a request that is not an upgrade. The connection then ends: there is no second request, so no
-/// smuggling.
+/// A complete response to a request that is not an upgrade. The connection then ends. There is no second request, so
+/// there is no request smuggling.
 package struct HTTPResponse: Sendable {
     package var status: HTTPStatus
     package var fields: HeaderFields

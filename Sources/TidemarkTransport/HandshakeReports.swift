@@ -5,10 +5,10 @@ internal import TidemarkSockets
 internal import TidemarkTLS
 internal import TidemarkTelemetry
 
-/// What the log of a server says of connections that failed before they were open.
+/// The log lines of a server about connections that failed before they were open.
 ///
-/// Whoever scans addresses causes such lines all the time. So the log has one line of a kind in a minute, and a count of
-/// the others. With `--verbose`, or at debug, each has a line of its own, with its address.
+/// Scanners of addresses cause such lines all the time. So the log has one line of a kind in a minute, and a count of the others. With
+/// `--verbose`, or at debug, each has a separate line, with its address.
 enum HandshakeReports {
     private static let log = Log(Log.connectionsLabel)
 

@@ -3,7 +3,7 @@
 internal import TidemarkFairness
 internal import TidemarkSockets
 
-/// Which connection of a loop takes the next step of its TLS handshake. No clock, no socket.
+/// Decides which connection of a loop takes the next step of its TLS handshake. No clock, no socket.
 ///
 /// The first step of an address block in a tick is taken at once while nobody waits. Further ones wait for the end of
 /// the tick. Blocks then take turns, until the tick has had its steps.

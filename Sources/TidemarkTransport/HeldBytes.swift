@@ -4,12 +4,12 @@ internal import TidemarkSockets
 internal import TidemarkTelemetry
 internal import TidemarkWebSocket
 
-/// The memory that connections on one loop hold for their peers, and whose they are. It is messages that have
-/// arrived in part, or what was not taken yet.
+/// The memory that connections on one loop hold for their peers, by owner. It is for messages that have arrived
+/// in part, and for output that was not taken so far.
 ///
-/// A peer that says that a message will be long, and never ends it, holds memory for as long as it sends a little. So
-/// does one that asks for much and does not read. One connection has bounds of its own; many connections of one owner
-/// have this.
+/// A peer that announces a long message, and never ends it, holds memory for as long as it sends a little. So does one
+/// that asks for much and does not read. One connection has its own bounds; many connections of one owner have this
+/// one.
 struct HeldBytes {
     private let bytesMax: Int
     private(set) var total = 0
@@ -21,7 +21,7 @@ struct HeldBytes {
 
     /// A connection of this owner holds so many bytes more, or less.
     ///
-    /// - Returns: the owner who must give way, because all together hold too much: whoever holds most.
+    /// - Returns: the owner who must give way if all together hold too much: the one who holds most.
     mutating func change(_ owner: UInt64, by byteCount: Int) -> UInt64? {
         total += byteCount
         let held = (owners[owner] ?? 0) + byteCount
@@ -46,8 +46,8 @@ extension ConnectionGroup {
         largest?.giveUpMessage()
     }
 
-    /// What waits until the connection's peer takes it has so much memory. A little counts only of a peer that does not
-    /// take it at once.
+    /// Output that waits until the connection's peer takes it has so much memory. A small amount counts only if the
+    /// peer does not take it at once.
     func queues(_ connection: MessageConnection, _ memory: Int) {
         let counted = memory > (connection.outgoing.isBlocked ? Self.freeBytes : limits.queuedBytesLow) ? memory : 0
         let change = counted - connection.unsentBytes
@@ -68,7 +68,7 @@ extension MessageConnection {
         fail(.queueOverflow)
     }
 
-    /// Others need the memory of its unfinished message. It is told to come again.
+    /// Others need the memory of its unfinished message. The peer is told to send it again later.
     func giveUpMessage() {
         guard phase == .open || phase == .closing else { return }
         TransportMetrics.shared.crowdedOut.increment()

@@ -2,9 +2,9 @@
 
 internal import TidemarkTelemetry
 
-/// Who connects to a ``TransportServer``. Connections are counted by it.
+/// The kind of peers of a ``TransportServer``. Connections are counted by it.
 package enum ListenerKind: Int, MetricLabel {
-    /// Devices, and whoever else reaches the server's own addresses.
+    /// Devices, and any other peers of the server's own addresses.
     case clients
     /// Load balancers that ask for `/healthz` alone.
     case health

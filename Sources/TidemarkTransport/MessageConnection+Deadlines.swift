@@ -28,7 +28,8 @@ extension MessageConnection {
         }
     }
 
-    /// The peer may have been gone for long. It is asked at once, and connections that were being opened begin anew.
+    /// The peer may have been gone for long. The connection pings it at once, and connections that were being opened
+    /// start again.
     private func wokeUp(_ now: Duration) {
         switch phase {
         case .connecting, .proxied, .securing, .heading: fail(.handshakeTimedOut)
@@ -61,7 +62,7 @@ extension MessageConnection {
         }
         let lastDelivery = outgoing.delivery.last ?? .zero
         if let pingSent {
-            // The ping waits behind what was to be sent before it.
+            // The ping waits behind earlier output.
             let silence = now - max(pingSent, lastDelivery)
             if silence > (isWakePing ? limits.wakeDeadline : limits.pongDeadline) { fail(.idleTimedOut) }
         } else if now - max(lastReceived, lastDelivery) > limits.idleDeadline {
@@ -79,7 +80,7 @@ extension MessageConnection {
         return isDelivering(now) || isArriving
     }
 
-    /// Whether the peer takes what was sent. A server asks its kernel only about peers that say nothing, because most
+    /// Whether the peer takes the bytes that were sent. A server asks its kernel only about silent peers, because most
     /// others have taken everything.
     private func isDelivering(_ now: Duration) -> Bool {
         let limits = group.limits

@@ -75,7 +75,7 @@ extension MessageConnection {
 
     private static let unreadableSender = "The last address of X-Forwarded-For cannot be read. Let the proxy set it."
 
-    /// There is no place for it.
+    /// There is no place for the connection.
     func refuse(_ crowd: Overcrowding, omitsBody: Bool = false) {
         let retry = HeaderFields([("Retry-After", String(group.limits.retryAfterSeconds))])
         let response: HTTPResponse =

@@ -49,7 +49,7 @@ extension MessageConnection {
         phase = tls == nil ? .heading : .securing
     }
 
-    /// The peer is a proxy, and this is the client of whom it says that it connects for.
+    /// The peer is a proxy, and this is the client for which it connects.
     func isFrom(_ client: SocketAddress) {
         if let peerAddress { pass?.move(from: peerAddress, to: client) }
         peerAddress = client
@@ -143,7 +143,7 @@ extension MessageConnection {
         }
     }
 
-    /// The bytes of a control frame. They bring nothing of an unfinished message, so they do not keep it.
+    /// The bytes of a control frame. They are not part of an unfinished message, so they do not keep it alive.
     private func byteCount(ofControl event: MessageEvent) -> Int {
         switch event {
         case .ping(let payload), .pong(let payload): payload.count + (role == .server ? 6 : 2)
@@ -174,7 +174,7 @@ extension MessageConnection {
         linger()
     }
 
-    /// The peer broke the protocol. It is told why, after everything that was still to be sent (RFC 6455 §7.1.7).
+    /// The peer broke the protocol. It gets the reason, after all earlier output (RFC 6455 §7.1.7).
     private func violate(_ error: WebSocketError) {
         if phase == .open { queueClose(error.closeCode) }
         report(.failed(TransportError(.protocolViolated, underlying: error)))

@@ -7,8 +7,8 @@ package import TidemarkWebSocket
 
 /// A stream of messages to one peer, in either role: socket, TLS, head and WebSocket as one state machine.
 ///
-/// What one system call received is passed on before the next call, and answers given meanwhile are sent right after.
-/// All other output of one tick of the loop is sent at its end. Each goes in one TLS write and one system call. An idle
+/// The bytes of one system call are passed on before the next call, and answers to them are sent right after. All other
+/// output of one tick of the loop is sent at its end. Each goes in one TLS write and one system call. An idle
 /// connection holds no buffers.
 ///
 /// Loop-confined: use every member on ``loop`` only. Sendable so that work on the loop can capture it.
@@ -53,12 +53,12 @@ package final class MessageConnection: ListedConnection, @unchecked Sendable {
 
     @exclusivity(unchecked) var phase: Phase
     package let role: WebSocketRole
-    /// Whether it is passing on what was received. It sends the answers right after.
+    /// Whether it is passing on received bytes. It sends the answers right after.
     var isReceiving = false
     /// Whether something waits to be sent at the end of the tick, or after receiving.
     var isFlushScheduled = false
     var isReadingPaused = false
-    /// Whether more than ``TransportLimits/queuedBytesLow`` has waited. The handler is told when it has been sent.
+    /// Whether more than ``TransportLimits/queuedBytesLow`` has waited. The handler is called when it has been sent.
     var isAboveLow = false
     /// Whether our half of the stream has ended; the next property is about the peer's.
     var hasShutDown = false
@@ -77,11 +77,11 @@ package final class MessageConnection: ListedConnection, @unchecked Sendable {
     var opening: Opening?
     /// Its place among a server's connections, if that counts them by kind.
     var pass: ConnectionPass?
-    /// Whose it is; 0 for nobody's.
+    /// Its owner; 0 for none.
     var owner: UInt64 = 0
-    /// What its group counts of a message that has arrived in part.
+    /// The bytes that its group counts for a message that has arrived in part.
     var unfinishedBytes = 0
-    /// What counts of it in ``ConnectionGroup/queues(_:_:)``.
+    /// The bytes that count for it in ``ConnectionGroup/queues(_:_:)``.
     var unsentBytes = 0
     /// The payload of the newest ping that arrived while it was blocked.
     var delayedPong: [UInt8]?
@@ -161,7 +161,7 @@ package final class MessageConnection: ListedConnection, @unchecked Sendable {
     /// From this size on, a message is kept as it is until it is sent, and not copied into a frame.
     private static let keptBytesMin = 131_072
 
-    // MARK: What comes in
+    // MARK: Input
 
     /// Changes the longest allowed message, from now on, from the value in ``TransportLimits/message``. A peer that has
     /// not identified itself must not occupy much memory. Longer messages end the connection with 1009.
@@ -202,8 +202,8 @@ package final class MessageConnection: ListedConnection, @unchecked Sendable {
 
     // MARK: The end
 
-    /// Begins the closing handshake. Earlier messages are still sent, and nothing after it. The handler is told when
-    /// the peer has answered, or after ``TransportLimits/closeDeadline``.
+    /// Begins the closing handshake. Earlier messages are still sent, and no later ones. The handler is called when the
+    /// peer has answered, or after ``TransportLimits/closeDeadline``.
     ///
     /// A connection that is not open yet just ends. A second call does nothing.
     package func close(_ code: CloseCode = .normal, reason: String = "") {
@@ -243,7 +243,7 @@ package final class MessageConnection: ListedConnection, @unchecked Sendable {
         guard phase != .ended else { return }
         let error = TransportError(code, underlying: underlying)
         if role == .server, opening != nil {
-            // Nobody else is told of it.
+            // No handler is called.
             TransportMetrics.shared.failed.increment()
             if phase == .securing { TransportMetrics.shared.handshakes.increment(.failed) }
             HandshakeReports.failed(error, from: peerAddress)
@@ -290,7 +290,7 @@ package final class MessageConnection: ListedConnection, @unchecked Sendable {
 extension MessageConnection: EventHandler, TickFlushable {
     package func ready(_ readiness: Readiness) {
         if phase == .connecting { return finishConnecting() }
-        // What the peer sent before the reset is still in the kernel. A step for it would be wasted.
+        // Bytes that the peer sent before the reset are still in the kernel. A step for it would be wasted.
         if readiness.contains(.hangup), phase == .securing || phase == .proxied, role == .server {
             return fail(.connectionLost)
         }

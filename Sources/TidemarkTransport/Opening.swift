@@ -21,7 +21,8 @@ final class Opening {
     var proxyHeader = ProxyHeaderParser()
     /// A client's addresses that have not been tried.
     var addresses = AddressTurns()
-    /// Whose turn a server's connection waits for with its next step of the TLS handshake; nil if it does not wait.
+    /// The turn for which a server's connection waits before its next step of the TLS handshake; nil if it does not
+    /// wait.
     var awaitedTurn: AddressBlock?
 
     /// Whether the request is a HEAD, whatever else is wrong with it: no response to it has a body (RFC 9110 §9.3.2).

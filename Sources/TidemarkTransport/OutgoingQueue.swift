@@ -6,21 +6,21 @@ internal import TidemarkWebSocket
 
 /// Plaintext to be sent. It holds no memory while it is empty, because most connections are idle most of the time.
 ///
-/// Small payloads are collected in one array, so that they are sent together. A large payload stays an array of its own
+/// Small payloads are collected in one array, so that they are sent together. A large payload stays a separate array
 /// and is not copied behind others. A client's large payloads are masked when they are sent, one TLS record at a time.
 struct OutgoingQueue {
-    /// Bytes that are kept in an array of their own.
+    /// Bytes in a separate array.
     private struct Piece {
         var bytes: [UInt8]
         /// The key that masks them when they are sent; nil if they are sent unmasked.
         var maskKey: UInt32?
     }
 
-    /// What is sent next, from `head` on.
+    /// The next bytes to send, from `head` on.
     private var bytes: [UInt8] = []
     private var head = 0
     private var maskKey: UInt32?
-    /// What comes after it.
+    /// The pieces after these.
     private var later: Deque<Piece> = []
     private var laterCount = 0
     /// The bytes of the last tick, so that the next one allocates once.
@@ -28,7 +28,7 @@ struct OutgoingQueue {
 
     /// A larger need is not expected again just because it occurred once.
     private static let expectedCountMax = 16_384
-    /// Larger payloads are kept in an array of their own.
+    /// Larger payloads are kept in a separate array.
     static let togetherBytesMax = 65_536
     /// Bytes that are masked at a time: as many as a TLS record holds, and few enough to stay in the nearest cache.
     private static let maskedBytesMax = 16_384

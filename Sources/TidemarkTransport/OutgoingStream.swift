@@ -135,7 +135,7 @@ struct OutgoingStream {
         return true
     }
 
-    /// Whether the peer has taken nothing of what waits for it, for longer than this.
+    /// Whether the peer has taken no bytes of the output that waits for it, for longer than this.
     func isStuck(_ now: Duration, deadline: Duration) -> Bool {
         guard let blockedStart else { return false }
         return now - max(blockedStart, delivery.last ?? .zero) > deadline

@@ -25,12 +25,13 @@ package struct TransportLimits: Sendable {
     /// How long the answer to that may take. Longer: the connection ends, so that a laptop that woke up reconnects
     /// within seconds.
     package var wakeDeadline = Duration.seconds(3)
-    /// How long a peer may take nothing of what waits for it. Its kernel says what it takes, and fewer than
-    /// ``messageBytesPerSecondMin`` are nothing. Longer: the connection is reset, which also frees the kernel's memory.
+    /// How long a peer may take no bytes of the output that waits for it. Its kernel reports the bytes, and fewer than
+    /// ``messageBytesPerSecondMin`` count as none. Longer: the connection is reset, which also frees the kernel's
+    /// memory.
     package var writeProgressDeadline = Duration.seconds(30)
     /// How long an incomplete message may take before its rate counts. The next value is the bytes a second that it
     /// must have from then on, without control frames. A peer that sends a byte now and then occupies memory for
-    /// nothing. The same holds for what is sent to it.
+    /// nothing. The same holds for messages that are sent to it.
     package var messageGrace = Duration.seconds(30)
     package var messageBytesPerSecondMin = 256
     /// The time for the peer's part of the closing handshake, and again for the end of its stream. Longer: the
@@ -53,19 +54,19 @@ package struct TransportLimits: Sendable {
     /// and again. Such a peer does not read the refusals. Beyond: the connection is reset.
     package var encryptedBytesMax = 262_144
 
-    /// Bytes of messages on one loop that have arrived in part. Beyond, the largest of them ends, of the owner who has
-    /// most. It ends with 1013.
+    /// Bytes of messages on one loop that have arrived in part. Beyond, the owner with most gives way, and its largest
+    /// message ends. It ends with 1013.
     package var unfinishedBytesMax = Int.max
-    /// Memory on one loop of what waits for peers: of those that take nothing at the moment, and of connections with more
-    /// than ``queuedBytesLow``. A message has its memory until all of it was sent. Beyond, the connection with most is
-    /// reset, of the owner who has most.
+    /// Memory on one loop for output that waits for peers. It counts peers that take nothing at the moment, and connections with more than
+    /// ``queuedBytesLow``. A message has its memory until all of it was sent. Beyond, the owner with most gives way, and its connection
+    /// with most is reset.
     package var unsentBytesMax = Int.max
 
     /// Connections of one server on all its loops, open or not. Each takes some 20 KB, so this bounds their memory. The
     /// next connection is accepted and closed at once.
     package var connectionsMax = 20_000
-    /// Who may have those connections, for a server that tells a connection's kind (``MessageConnection/settle(owner:)``).
-    /// Nil: whoever comes first.
+    /// The owners' shares of those connections, for a server that knows a connection's kind (``MessageConnection/settle(owner:)``). Nil:
+    /// first come, first served.
     package var places: PlaceLimits?
     /// When a peer that found no place may try again, in seconds.
     package var retryAfterSeconds = 30

@@ -2,7 +2,7 @@
 
 internal import TidemarkTelemetry
 
-/// What operators see of a server's connections.
+/// The metrics of a server's connections for operators.
 package final class TransportMetrics: Sendable {
     /// How the TLS handshake of a server's connection ended.
     enum Handshake: Int, MetricLabel {

@@ -16,9 +16,9 @@ package final class TransportServer: Sendable {
         /// Nil for no TLS. The caller then makes sure that it listens on loopback only.
         package var tls: TLSContext?
         package var limits: TransportLimits
-        /// By which its connections are counted.
+        /// The kind of its connections in the metrics.
         package var listener = ListenerKind.clients
-        /// Whom it believes if they say who their client is.
+        /// The proxies that it trusts to name their client.
         package var proxies = TrustedProxies()
 
         package init(addresses: [SocketAddress], tls: TLSContext?, limits: TransportLimits = TransportLimits()) {

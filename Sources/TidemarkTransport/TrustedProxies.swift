@@ -28,19 +28,19 @@ package struct TrustedProxies: Sendable {
     /// Whether it is one of the proxies.
     func has(_ peer: SocketAddress) -> Bool { networks.contains { $0.contains(peer) } }
 
-    /// Who sent a request.
+    /// The sender of a request.
     enum Sender: Equatable {
-        /// Whoever is connected.
+        /// The connected peer.
         case peer
         case client(SocketAddress)
         /// A proxy names nobody who could be a client.
         case unreadable
     }
 
-    /// - Parameter peer: who is connected.
+    /// - Parameter peer: the connected peer.
     func sender(of fields: HeaderFields, from peer: SocketAddress) -> Sender {
         guard way == .field, has(peer) else { return .peer }
-        // Each proxy adds the address of its peer at the end. What stands before it came from the client, who may write
+        // Each proxy adds the address of its peer at the end. The text before it came from the client, who may write
         // what it likes.
         guard let line = fields.values("X-Forwarded-For").last else { return .peer }
         let last = line.split(separator: ",", omittingEmptySubsequences: false).last ?? ""

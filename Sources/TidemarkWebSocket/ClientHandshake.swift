@@ -5,7 +5,7 @@ package import TidemarkHTTP
 
 /// A client's half of the opening handshake (RFC 6455 §4.1).
 package struct ClientHandshake: Sendable {
-    /// What both sides agreed on.
+    /// The parameters that both sides agreed on.
     package struct Acceptance: Equatable, Sendable {
         package let subprotocol: String?
         package let deflate: DeflateParameters?

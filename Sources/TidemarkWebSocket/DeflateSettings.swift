@@ -6,9 +6,9 @@ package struct DeflateSettings: Equatable, Sendable {
     package var sendWindowBits = 15
     /// The largest window that we ask of the peer, in bits, 9 … 15. An inflater of 15 bits takes 40 KiB.
     package var receiveWindowBits = 15
-    /// Whether our messages may refer to earlier ones. That compresses better, and keeps the compressor in memory.
+    /// Whether our messages may refer to earlier ones. This compresses better, but keeps the compressor in memory.
     package var keepsSendContext = true
-    /// Whether the peer's messages may refer to earlier ones. That compresses better, and keeps the inflater in memory.
+    /// Whether the peer's messages may refer to earlier ones. This compresses better, but keeps the inflater in memory.
     package var keepsReceiveContext = true
     /// zlib's level, 1 (fast) … 9 (small). Level 1 takes about half the time of the usual 6, with nearly its result on
     /// short texts.
@@ -19,7 +19,7 @@ package struct DeflateSettings: Equatable, Sendable {
     package init() {}
 }
 
-/// What client and server agreed on (RFC 7692 §7.1).
+/// The parameters that client and server agreed on (RFC 7692 §7.1).
 package struct DeflateParameters: Equatable, Sendable {
     package var serverWindowBits = 15
     package var clientWindowBits = 15

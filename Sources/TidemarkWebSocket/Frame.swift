@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Our side of a connection. A client masks what it sends, a server does not (RFC 6455 §5.1).
+/// Our side of a connection. A client masks its frames, a server does not (RFC 6455 §5.1).
 package enum WebSocketRole: Sendable {
     case client
     case server

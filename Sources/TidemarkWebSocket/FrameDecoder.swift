@@ -37,13 +37,13 @@ package struct FrameDecoder: Sendable {
         self.frameBytesMax = frameBytesMax
     }
 
-    /// Whether nothing of a next message has arrived.
+    /// Whether no byte of a next message has arrived.
     package var isBetweenMessages: Bool { current == nil && carryCount == 0 && !isFragmented }
 
     /// The next piece; nil when `bytes` is used up.
     ///
     /// - Parameters:
-    ///   - bytes: What has arrived; changed in place.
+    ///   - bytes: The received bytes; changed in place.
     ///   - offset: Where to continue; moved past the bytes that were taken.
     package mutating func next(
         in bytes: UnsafeMutableRawBufferPointer, at offset: inout Int

@@ -3,7 +3,7 @@
 /// Assembles messages from frames: joins fragments, inflates and checks UTF-8 while the bytes arrive.
 ///
 /// An uncompressed message that arrives in one piece is borrowed where it lies. Any other is collected in one buffer,
-/// which is then passed on. Between messages it holds only the inflater, once there was something to inflate.
+/// which is then passed on. Between messages it holds only the inflater, once a message was inflated.
 struct MessageAssembler {
     var limits: MessageLimits
     private let inflater: Inflater?

@@ -2,7 +2,7 @@
 
 /// Turns the bytes of an open WebSocket into events: frames, then messages.
 ///
-/// Pass it what arrives, and take events until there are none:
+/// Pass it received bytes, and take events until there are none:
 /// ```
 /// var offset = 0
 /// while let event = try reader.next(in: bytes, at: &offset) { … }
@@ -22,7 +22,7 @@ package struct MessageReader: ~Copyable {
             limits: limits, inflater: deflate.map { Inflater(direction: $0.incoming(role)) })
     }
 
-    /// Whether nothing of a next message or frame has arrived.
+    /// Whether no byte of a next message or frame has arrived.
     package var isBetweenMessages: Bool { decoder.isBetweenMessages }
 
     /// Bytes of a message that has arrived in part.
@@ -37,7 +37,7 @@ package struct MessageReader: ~Copyable {
     /// The next event; nil when `bytes` is used up.
     ///
     /// - Parameters:
-    ///   - bytes: What has arrived; unmasked in place. Borrowed payloads point into it.
+    ///   - bytes: The received bytes; unmasked in place. Borrowed payloads point into it.
     ///   - offset: Where to continue; moved past the bytes that were taken.
     package mutating func next(
         in bytes: UnsafeMutableRawBufferPointer, at offset: inout Int

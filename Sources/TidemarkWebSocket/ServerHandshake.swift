@@ -22,7 +22,7 @@ package enum ServerHandshake {
         }
     }
 
-    /// What both sides agreed on.
+    /// The parameters that both sides agreed on.
     package struct Acceptance: Sendable {
         package let response: ResponseHead
         package let subprotocol: String?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a peer did wrong, for which its connection ends.
+/// A peer's violation of the protocol, which ends its connection.
 package struct WebSocketError: Error, Equatable, Sendable {
     /// The causes of the error, grouped by the part of RFC 6455 that was broken.
     package enum Code: String, Sendable, CaseIterable {

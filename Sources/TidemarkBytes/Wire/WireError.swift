@@ -3,7 +3,7 @@
 /// Why bytes are not a message of the protocol.
 @usableFromInline
 package struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kinds of errors.
     @usableFromInline
     package enum Code: Sendable, CaseIterable {
         /// The bytes end within a value.

@@ -25,7 +25,7 @@ package protocol WireMessage: Sendable, Equatable {
 extension WireMessage {
     @usableFromInline package static var elementsInAllMax: Int { 1 << 20 }
 
-    /// - Throws: ``WireError`` if the bytes are no such message, or exceed a bound.
+    /// - Throws: ``WireError`` if the bytes are not such a message, or exceed a bound.
     package init(reading bytes: [UInt8]) throws(WireError) {
         let (message, error, _) = Self.read(bytes)
         if let error { throw error }

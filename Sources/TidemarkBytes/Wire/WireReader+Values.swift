@@ -33,7 +33,7 @@ extension WireReader {
     package mutating func read<Message: WireMessage>(_ message: inout Message) throws(WireError) {
         let length = try length()
         try count()
-        // It may be in a box of its own.
+        // It may be in a separate box.
         memory += MemoryLayout<Message>.stride + Self.heapBytes
         elementsLeft = min(elementsLeft, Message.elementsInAllMax)
         let outer = end

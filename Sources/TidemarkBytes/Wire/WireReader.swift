@@ -145,7 +145,7 @@ package struct WireReader {
         if list.isEmpty { memory += Self.heapBytes }
     }
 
-    /// What the heap takes for one object beside its content: the header of an array or a string, that of the block,
-    /// and rounding.
+    /// The heap's cost of one object beside its content: the header of an array or a string, that of the block, and
+    /// rounding.
     @inlinable static var heapBytes: Int { 64 }
 }

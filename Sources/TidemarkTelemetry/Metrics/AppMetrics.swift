@@ -13,7 +13,7 @@ enum AppMetrics {
         return !(factory is NOOPMetricsHandler) && !(factory is LibraryMetrics)
     }
 
-    /// What stands for each series at the back-end; nil if there is none.
+    /// The object at the back-end for each series; nil if there is none.
     static func each<Exported>(
         _ series: [[(name: String, value: String)]], _ make: ([(String, String)]) -> Exported
     ) -> [Exported]? {

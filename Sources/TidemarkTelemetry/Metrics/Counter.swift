@@ -17,7 +17,7 @@ package final class CounterFamily<Label: MetricLabel>: MeasuredFamily {
     private let exported: [Metrics.Counter]?
 
     /// - Parameters:
-    ///   - name: as Prometheus has it: `tidemark_connections_accepted_total`.
+    ///   - name: the name in Prometheus: `tidemark_connections_accepted_total`.
     ///   - help: what an operator must know to read it.
     package convenience init(_ name: String, _ help: String) {
         self.init(name, help, unit: .one)

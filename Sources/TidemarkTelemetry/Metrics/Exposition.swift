@@ -2,7 +2,7 @@
 
 /// The text format of Prometheus, version 0.0.4.
 enum Exposition {
-    /// What a number of ours counts, and how it is written. Prometheus wants base units.
+    /// The unit of a number of ours, and how it is written. Prometheus wants base units.
     enum Unit: Sendable {
         case one
         /// Written as seconds.

@@ -16,7 +16,7 @@ package final class GaugeFamily<Label: MetricLabel>: MeasuredFamily {
     private let exported: [Metrics.Gauge]?
 
     /// - Parameters:
-    ///   - name: as Prometheus has it: `tidemark_connections_open`.
+    ///   - name: the name in Prometheus: `tidemark_connections_open`.
     ///   - help: what an operator must know to read it.
     package init(_ name: String, _ help: String) {
         Exposition.check(name)
@@ -56,7 +56,7 @@ extension GaugeFamily<NoLabel> {
     package func add(_ difference: Int) { add(difference, .none) }
 }
 
-/// A gauge that is asked when somebody scrapes. What it shows costs nothing until then.
+/// A gauge whose value is read at a scrape. It costs nothing until then.
 package final class ObservedGauge<Label: MetricLabel>: MeasuredFamily {
     private struct Readers {
         var lastNumber: UInt64 = 0
@@ -117,7 +117,7 @@ package final class MetricObservation: Sendable {
     deinit { end() }
 }
 
-/// What is the same as long as the process lives, as labels of a gauge that is 1: `tidemark_build_info`.
+/// Values that stay the same as long as the process lives, as labels of a gauge that is 1: `tidemark_build_info`.
 package final class InfoMetric: MeasuredFamily {
     package let name: String
     private let text: String

@@ -50,7 +50,7 @@ package final class HistogramFamily<Label: MetricLabel>: MeasuredFamily {
     private let exported: Exported?
 
     /// - Parameters:
-    ///   - name: as Prometheus has it, with its base unit: `tidemark_request_seconds`.
+    ///   - name: the name in Prometheus, with its base unit: `tidemark_request_seconds`.
     ///   - help: what an operator must know to read it.
     package init(_ name: String, _ help: String, _ buckets: MetricBuckets) {
         Exposition.check(name)

@@ -7,7 +7,7 @@ internal import Synchronization
 /// metrics.
 ///
 /// A library may make labels of anything, such as the paths of requests. So there is a bound for the number of series
-/// and for the length of each. What comes beyond it is counted in one series.
+/// and for the length of each. Values beyond it are counted in one series.
 final class LibraryMetrics: Sendable {
     /// The bounds, and what happens beyond them: the value counts as dropped.
     struct Bounds: Sendable {
@@ -17,7 +17,7 @@ final class LibraryMetrics: Sendable {
         var textBytesMax = 128
     }
 
-    /// What a library asked for. It makes the same metric in several places, and then it is one series.
+    /// A metric that a library asked for. It makes the same metric in several places, and then it is one series.
     fileprivate struct Family {
         let kind: LibrarySeries.Kind
         let head: String
@@ -69,7 +69,7 @@ final class LibraryMetrics: Sendable {
         }
     }
 
-    /// The series for a library's metric. Beyond the bounds it is the one that counts what is dropped.
+    /// The series for a library's metric. Beyond the bounds it is the series of dropped values.
     private func series(_ kind: LibrarySeries.Kind, _ label: String, _ dimensions: [(String, String)]) -> LibrarySeries
     {
         guard let name = name(of: label, kind), let labels = labels(of: dimensions) else { return .dropping(dropped) }

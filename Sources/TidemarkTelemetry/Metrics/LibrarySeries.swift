@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The values of one metric of a library, with its labels.
 final class LibrarySeries: Sendable {
-    /// What a metric is for Prometheus.
+    /// The kind of a metric in Prometheus.
     enum Kind: Sendable {
         case counter, gauge
         /// A number and a sum of any values, whose buckets nobody knows.
@@ -44,7 +44,7 @@ final class LibrarySeries: Sendable {
     private struct Values {
         var sum = 0.0
         var count = 0
-        /// The count of each bucket of ``MetricBuckets/times``, and of what is longer.
+        /// The count of each bucket of ``MetricBuckets/times``, and of longer times.
         var buckets: [Int]
     }
 

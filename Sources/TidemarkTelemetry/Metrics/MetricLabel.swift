@@ -2,8 +2,8 @@
 
 /// A label of a metric: an enum of few values, with the raw values 0, 1, 2 and so on.
 ///
-/// Each value has a place in an array of numbers, which is its raw value. So counting needs no look-up. A value is never
-/// something that users choose: each would be a series of its own, for ever.
+/// Each value has a place in an array of numbers, which is its raw value. So counting needs no look-up. Users must never choose values:
+/// each would be a separate series, for ever.
 package protocol MetricLabel: RawRepresentable<Int>, CaseIterable, Sendable {
     /// The name of the label: lower case with underscores.
     static var label: String { get }
@@ -12,7 +12,7 @@ package protocol MetricLabel: RawRepresentable<Int>, CaseIterable, Sendable {
 }
 
 extension MetricLabel {
-    /// NB: made anew each time, from what Swift keeps of the type. Keep ``texts`` if it is asked for often.
+    /// NB: made each time, from Swift's data of the type. Keep ``texts`` if it is asked for often.
     package var text: String {
         "\(self)".reduce(into: "") { text, character in
             if character.isUppercase { text += "_" }

@@ -4,7 +4,7 @@ internal import TidemarkSockets
 
 /// An `https` URL to which this server sends requests, or an `http` URL of this machine.
 package struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
-    /// Why a URL is no such address.
+    /// The reason why a URL is not such an address.
     package enum Problem: Error {
         case malformed
         /// It has no TLS, and names another machine.

@@ -7,7 +7,7 @@ package import TidemarkTLS
 
 /// Sends requests to one HTTP/1.1 server, one after another, over one connection that it keeps.
 ///
-/// Loop-confined; Sendable so that work on the loop can capture it. It repeats nothing: a kept connection may end just
+/// Loop-confined; Sendable so that work on the loop can capture it. It repeats nothing. A kept connection may end just
 /// when a request is sent, and then only the caller knows whether the request may be sent again.
 package final class HTTPClient: @unchecked Sendable {
     /// The server.
@@ -78,7 +78,7 @@ package final class HTTPClient: @unchecked Sendable {
         self.limits = limits
     }
 
-    /// Sends a POST and returns its response, whatever status it has. One at a time.
+    /// Sends a POST and returns its response, with any status. One at a time.
     ///
     /// - Parameter path: path and query, valid by `RequestTarget.isOriginForm(_:)`.
     package func post(
@@ -89,9 +89,9 @@ package final class HTTPClient: @unchecked Sendable {
         return try await send("POST", path, fields, body)
     }
 
-    /// Sends a GET and returns its response, whatever status it has. Redirects are not followed. One at a time.
+    /// Sends a GET and returns its response, with any status. Redirects are not followed. One at a time.
     ///
-    /// - Parameter path: as of ``post(_:fields:body:)``.
+    /// - Parameter path: as for ``post(_:fields:body:)``.
     package func get(_ path: String, fields: HeaderFields) async throws(TransportError) -> WholeResponse {
         try await send("GET", path, fields, [])
     }
@@ -203,7 +203,7 @@ package final class HTTPClient: @unchecked Sendable {
             switch outcome {
             case .bytes: continue
             case .wouldBlock: registration?.update([.readable, .writable])
-            // NB: the response may have come before the end. Whoever receives finds both.
+            // NB: the response may have come before the end. The receiver finds both.
             case .closed, .failed: registration?.update(.readable)
             }
             return
@@ -285,7 +285,7 @@ package final class HTTPClient: @unchecked Sendable {
     }
 }
 
-// MARK: What comes in
+// MARK: Input
 
 extension HTTPClient: EventHandler {
     package func ready(_ readiness: Readiness) {

@@ -33,7 +33,7 @@ extension HTTPConnection {
         }
     }
 
-    /// Whether the peer takes nothing of what waits for it. The kernel says what it takes.
+    /// Whether the peer takes no bytes of the output that waits for it. The kernel reports them.
     private func isStuck(_ now: Duration) -> Bool {
         guard let socket, outgoing.isBlocked else { return false }
         let limits = group.limits

@@ -21,7 +21,7 @@ final class HTTPConnection: ListedConnection, @unchecked Sendable {
         case ended
     }
 
-    /// Why a connection can be spared, what is spared first before the rest.
+    /// The reason why a connection can be closed for another one, in the order in which they are closed.
     enum Sparing: Int {
         /// It was answered, and asks for nothing.
         case idle
@@ -55,7 +55,7 @@ final class HTTPConnection: ListedConnection, @unchecked Sendable {
     /// Parts of a streamed answer that wait for room.
     private var writers: [CheckedContinuation<TransportError?, Never>] = []
 
-    /// What the machine waits for, and since when.
+    /// The event that the machine waits for, and since when.
     private(set) var awaited = HTTPServerMachine.Awaited.head
     private(set) var waitStart: Duration
     /// When everything was sent.
@@ -63,7 +63,7 @@ final class HTTPConnection: ListedConnection, @unchecked Sendable {
     /// When the server began to stop.
     private(set) var stopStart: Duration?
 
-    /// Bytes that are discarded while waiting for the end of the stream, as of a body that was refused.
+    /// Bytes that are discarded while waiting for the end of the stream, for example those of a refused body.
     private static let lingerBytesMax = 16 * 1024 * 1024
 
     /// Takes over an accepted connection.
@@ -287,7 +287,7 @@ final class HTTPConnection: ListedConnection, @unchecked Sendable {
     }
 }
 
-// MARK: What comes in
+// MARK: Input
 
 extension HTTPConnection: EventHandler {
     func ready(_ readiness: Readiness) {

@@ -3,7 +3,7 @@
 package import TidemarkHTTP
 package import TidemarkSockets
 
-/// Who sends a request.
+/// The sender of a request.
 package struct HTTPPeer: Sendable {
     package let address: SocketAddress
     /// Whether TLS protects the connection.
@@ -17,7 +17,7 @@ package struct HTTPRequest: Sendable {
     package let peer: HTTPPeer
 }
 
-/// What a server does with a request whose head has arrived.
+/// A server's decision about a request whose head has arrived.
 package enum HTTPDecision: Sendable {
     /// Answers at once. If the request has a body, it is not read, and the connection ends.
     case refuse(HTTPResponse)

@@ -11,10 +11,10 @@ package struct HTTPLimits: Sendable {
     package var headDeadline = Duration.seconds(10)
     /// The time for a request's body. Longer: 408.
     package var bodyDeadline = Duration.seconds(60)
-    /// How long a connection waits for its next request. Longer: it ends, and nobody is told.
+    /// How long a connection waits for its next request. Longer: it ends without an answer.
     package var idleDeadline = Duration.seconds(60)
-    /// How long a peer may take nothing of what waits for it. Fewer bytes a second than the next value are nothing. Longer:
-    /// the connection is reset.
+    /// How long a peer may take no bytes of the output that waits for it. Fewer bytes a second than the next value are nothing. Longer: the
+    /// connection is reset.
     package var writeProgressDeadline = Duration.seconds(30)
     package var sentBytesPerSecondMin = 256
     /// The time for the end of the peer's stream, once everything has been sent. A server that stops gives as much to
@@ -27,14 +27,14 @@ package struct HTTPLimits: Sendable {
     package var queuedBytesLow = 262_144
     /// Encrypted bytes that TLS itself may add to what waits. Beyond: the connection is reset.
     package var encryptedBytesMax = 262_144
-    /// Connections on all loops. For the next one another gives way: the one that has waited longest for a request, or else
-    /// has been longest in a head or a handshake. If all are being answered, the next one is accepted and closed at once.
+    /// Connections on all loops. For the next one, another one gives way: the one that has waited longest for a request, or else the one
+    /// that has been longest in a head or a handshake. If all are being answered, the next one is accepted and closed at once.
     package var connectionsMax = 1_000
 
     package init() {}
 }
 
-/// What bounds a request of an ``HTTPClient``.
+/// The bounds of a request of an ``HTTPClient``.
 package struct HTTPClientLimits: Sendable {
     /// From the call to the whole response, with looking up the name, TCP and TLS. Longer: the connection ends.
     package var deadline = Duration.seconds(10)
@@ -43,7 +43,7 @@ package struct HTTPClientLimits: Sendable {
     package var addressDeadline = Duration.seconds(3)
     /// Limits of the response's head.
     package var head = HeadLimits()
-    /// Bytes of a response's body. Of a longer one the rest is not read, and the connection ends.
+    /// Bytes of a response's body. The rest of a longer one is not read, and the connection ends.
     package var bodyBytesMax = 65_536
 
     package init() {}

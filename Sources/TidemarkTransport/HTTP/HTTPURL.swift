@@ -14,7 +14,7 @@ package struct HTTPURL: Sendable, Hashable {
     /// Path and query; empty if the URL has neither.
     package let path: String
 
-    /// Nil if the text is no such URL.
+    /// Nil if the text is not such a URL.
     ///
     /// - Parameter portDefault: the port of a URL without one, with TLS or without.
     package init?(_ text: String, portDefault: (_ isSecured: Bool) -> UInt16) {
