@@ -4,9 +4,9 @@ internal import Glibc
 internal import Synchronization
 internal import TidemarkSockets
 
-/// Receives the signals that a server handles, on a thread of its own.
+/// Receives the signals that a server handles, on a separate thread.
 package final class ProcessSignals: Sendable {
-    /// What a signal asks the process to do.
+    /// The action that a signal asks for.
     package enum Signal: Sendable {
         /// SIGINT: somebody at a terminal wants it to stop.
         case interrupt

@@ -128,7 +128,7 @@ package final class Server: Sendable {
         }
     }
 
-    /// Writes down that it serves. Whoever reads that may signal the process at once, so its signals are handled before.
+    /// Logs that it serves. A reader of that line may signal the process at once, so its signals are handled before.
     package func announce() {
         for address in addresses {
             Self.log.info("serving", ["address": "\(address)", "tls": "\(tls != nil)", "version": Self.version])
@@ -211,7 +211,7 @@ package final class Server: Sendable {
 
     // MARK: Starting
 
-    /// What an operator chose, without secrets: the URL of a database may have a password in it.
+    /// An operator's choices, without secrets: the URL of a database may have a password in it.
     private static func logSettings(_ configuration: ServerConfiguration) {
         let slow = configuration.slowRequestTime.map { "\(Int($0 / .milliseconds(1)))" } ?? "none"
         log.info(
@@ -347,7 +347,7 @@ package final class Server: Sendable {
         let operators: OperatorListener?
     }
 
-    /// Devices come last: whoever asks for `/readyz` hears that the server starts.
+    /// Devices come last, so that `/readyz` answers while the server starts.
     private static func listen(
         _ parts: [ServerLoop], _ configuration: ServerConfiguration, _ tls: TLSContext?,
         _ protection: AdminListener.Protection, _ state: ServingState

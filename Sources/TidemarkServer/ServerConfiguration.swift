@@ -69,11 +69,11 @@ package struct ServerConfiguration: Sendable {
     package var knowsAddresses: Bool { certificate != nil || !proxies.isEmpty }
     /// In libpq's form; several hosts are allowed.
     package var databaseURL: String
-    /// Event loops. Each has a thread, database connections and devices of its own.
+    /// Event loops. Each has its own thread, database connections and devices.
     package var loopCount = Self.loopCountDefault
     /// Connections for transactions of each loop: two more than `WriteSettings.transactionsMax`.
     package var databaseConnections = 8
-    /// Long queries that run at once, of all event loops together. A loop has one at a time.
+    /// The most long queries that run at once, in all event loops together. A loop has one at a time.
     package var longQueriesMax = Self.longQueriesDefault(processors: EventLoop.usefulCount)
     /// Whether a container that a client names is created on its first use (development only).
     package var createsContainers = false
@@ -99,9 +99,9 @@ package struct ServerConfiguration: Sendable {
     var sharedBus: NATSNoticeBus?
     /// How many requests accounts have sent: all loops of a server have the same.
     var requestRates = RequestRates()
-    /// How often the server writes down what it knows of devices, for `tidemark admin xray`. Nil: it notes nothing.
+    /// How often the server stores its knowledge of devices, for `tidemark admin xray`. Nil: it notes nothing.
     package var deviceInterval: Duration? = .seconds(60)
-    /// What it knows of them: all loops of a server have the same. ``Server`` makes it.
+    /// The server's knowledge of devices, shared by all its loops. ``Server`` makes it.
     var devices: DeviceBook?
     /// The directory of assets, the same for all servers of a database. Nil: the server stores no assets.
     package var assetDirectory: String?
@@ -122,12 +122,12 @@ package struct ServerConfiguration: Sendable {
     }
     /// `transport.connectionsMax` is how many connections there may be if the process has descriptors for them.
     package var transport = TransportLimits()
-    /// Of them, connections of one account. Nil: an eighth, and at least 64.
+    /// The most connections of one account among these. Nil: an eighth, and at least 64.
     package var connectionsPerAccountMax: Int?
-    /// Of them, connections without a credential. Nil: a quarter.
+    /// The most connections without a credential among these. Nil: a quarter.
     package var anonymousConnectionsMax: Int?
     /// Connections without a credential of one IPv4 address or one IPv6 network (/64). Nil: no bound. Without TLS there
-    /// is none, because all connections have the address of a proxy, unless ``proxies`` say who their clients are.
+    /// is no bound, because all connections have the address of a proxy, unless ``proxies`` name their clients.
     package var anonymousConnectionsPerAddressMax: Int? = 256
     /// As ``SessionSettings/anonymousIdleTimeout``.
     package var anonymousIdleTimeout = Duration.seconds(120)
@@ -135,7 +135,7 @@ package struct ServerConfiguration: Sendable {
     package var requiresCredential = false
     /// Whether a lookup of an address tells that it has an account.
     package var tellsAccounts = true
-    /// Where `/healthz` is answered besides, without TLS, and nothing else. It has connections of its own.
+    /// More addresses that answer `/healthz`, without TLS, and nothing else. They have separate connections.
     package var healthAddresses: [SocketAddress] = []
     package var admin = AdminSettings()
     package var operators = OperatorSettings()

@@ -27,7 +27,7 @@ final class ServerLoop: Sendable {
     private let janitor: StoreJanitor
     /// Nil: all.
     private let allowedOrigins: AllowedOrigins?
-    /// Whether devices have addresses of their own. Without TLS all have that of a proxy.
+    /// Whether devices have separate addresses. Without TLS all have the address of a proxy.
     private let hasAddresses: Bool
     /// Only the first loop has one; it looks after the whole process.
     private let freedMemory = Mutex<FreedMemory?>(nil)
@@ -213,7 +213,7 @@ final class ServerLoop: Sendable {
         await loop.run { [self] in
             janitor.stop()
             await hub.stop(patience: patience, spread: spread)
-            // Until then connections go on as before, and whoever asks for `/healthz` hears how the store is.
+            // Until then connections continue as before, and `/healthz` answers with the state of the store.
             health.stop()
             freedMemory.withLock { $0 }?.stop()
             tablesWatch.withLock { $0 }?.stop()

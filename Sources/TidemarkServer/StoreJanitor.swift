@@ -16,7 +16,7 @@ internal import TidemarkTelemetry
 /// - what sessions have made in databases of accounts that were deleted
 /// - what a deletion of an account has left that was cut off
 ///
-/// Any number of servers may do so at once. What one has removed, the others do not find.
+/// Any number of servers may do so at once. Data that one has removed, the others do not find.
 final class StoreJanitor: Sendable {
     private let storage: PostgresStorage
     private let scheduler: any Scheduler
@@ -95,7 +95,7 @@ final class StoreJanitor: Sendable {
         }
     }
 
-    /// A session outlives its account by a minute at most, but no janitor may have run for some time after it.
+    /// A session outlives its account by at most a minute, but no janitor may have run for some time after that.
     private func endSurvivors() async {
         let age = Self.survivorAge.components.seconds * 1_000
         let time = Timestamp(milliseconds: scheduler.wallClockMilliseconds - age)
@@ -106,7 +106,8 @@ final class StoreJanitor: Sendable {
         }
     }
 
-    /// Completes deletions of accounts that nobody works on. What fails is tried again minutes later, after the others.
+    /// Completes deletions of accounts that no command or server works on. A failed one is tried again minutes later,
+    /// after the others.
     private func completeAccountEnds() async {
         do {
             for _ in 0..<Self.endsMax where !isStopped.withLock({ $0 }) {
@@ -123,7 +124,7 @@ final class StoreJanitor: Sendable {
         }
     }
 
-    /// What is from before it is older than `age`. Nil if nothing is forgotten now.
+    /// Data from before it is older than `age`. Nil if nothing is deleted now.
     private func deadline(_ age: Duration?) -> Timestamp? {
         let now = scheduler.wallClockMilliseconds
         guard let age, clockWatch.withLock({ $0.canTell(age: age, wallClock: now, steady: scheduler.now) }) else {

@@ -18,8 +18,8 @@ package struct Credential: Sendable, Equatable {
         Credential(text: "tidemark_" + Base64.encodeURLSafe(SecureRandom.bytes(32)))
     }
 
-    /// The hash under which it is stored and found. It needs no salt and no slow hash, because 256 random bits cannot
-    /// be guessed.
+    /// The hash under which it is stored and found. It needs neither a salt nor a slow hash, because 256 random bits
+    /// cannot be guessed.
     package var hash: [UInt8] { Self.hash(Array(text.utf8)) }
 
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {

@@ -9,7 +9,7 @@ package struct AllowedOrigins: Sendable, Equatable {
     private let origins: Set<String>
 
     /// - Parameter origins: such as `https://app.example.org` or `http://localhost:3000`.
-    /// - Returns: nil if one of them is no origin.
+    /// - Returns: nil if one of them is not an origin.
     package init?(_ origins: [String]) {
         var all: Set<String> = []
         for origin in origins {
@@ -19,13 +19,13 @@ package struct AllowedOrigins: Sendable, Equatable {
         self.origins = all
     }
 
-    /// - Parameter origin: as the browser says it; nil: the client is no browser.
+    /// - Parameter origin: the browser's header; nil: the client is not a browser.
     package func allow(_ origin: String?) -> Bool {
         guard let origin else { return true }
         return Self.canonical(origin).map(origins.contains) ?? false
     }
 
-    /// As browsers write it: in lower case, without the usual port. Nil if it is no origin.
+    /// As browsers write it: in lower case, without the usual port. Nil if it is not an origin.
     private static func canonical(_ text: String) -> String? {
         var origin = text.lowercased()
         for (scheme, usualPort) in [("https://", ":443"), ("http://", ":80")] where origin.hasPrefix(scheme) {

@@ -4,13 +4,13 @@ package import TidemarkDomain
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// What a server accepts of connections, beside ``Limits``, as operators see it.
+/// The limits of connections, beside ``Limits``, as operators see them.
 package struct ConnectionLimits: Sendable, Equatable {
     /// Connections of the server, as far as its process has descriptors for them.
     package let connectionsMax: Int
-    /// Of them, connections of one account.
+    /// The most connections of one account among these.
     package let connectionsPerAccountMax: Int
-    /// Of them, connections without a credential.
+    /// The most connections without a credential among these.
     package let anonymousConnectionsMax: Int
     /// The same of one address. Nil: no bound.
     package let anonymousConnectionsPerAddressMax: Int?
@@ -35,7 +35,7 @@ package struct ConnectionLimits: Sendable, Equatable {
 }
 
 extension ServerConfiguration {
-    /// Who may have the connections.
+    /// The owners' shares of the connections.
     ///
     /// - Parameters:
     ///   - connectionsMax: how many there are.
@@ -46,12 +46,12 @@ extension ServerConfiguration {
             anonymousPerAddressMax: anonymousPerAddress(isPlain: isPlain))
     }
 
-    /// Connections of one account to the server: whoever has it leaves most of them to others.
+    /// Connections of one account to the server. The account leaves most of them to others.
     var sessionsPerAccountMax: Int { connectionsPerAccountMax ?? max(64, transport.connectionsMax / 8) }
 
-    /// What operators see of it.
+    /// The limits as operators see them.
     ///
-    /// - Parameter isPlain: as of ``placeLimits(of:isPlain:)``.
+    /// - Parameter isPlain: as for ``placeLimits(of:isPlain:)``.
     package func connectionLimits(isPlain: Bool) -> ConnectionLimits {
         let places = transport.places ?? placeLimits(of: transport.connectionsMax, isPlain: isPlain)
         return ConnectionLimits(

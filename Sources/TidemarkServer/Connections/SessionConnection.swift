@@ -17,7 +17,8 @@ final class SessionConnection: MessageHandler, SessionPeer, @unchecked Sendable 
 
     /// - Parameters:
     ///   - mayBeNobody: as ``SessionPeer/mayBeNobody``.
-    ///   - hasAddress: whether the other end has an address of its own. False behind a proxy, whose address all have.
+    ///   - hasAddress: whether the other end has a separate address. False behind a proxy, whose address all
+    ///     connections have.
     init(hub: SessionHub, mayBeNobody: Bool = true, hasAddress: Bool = false) {
         self.hub = hub
         self.mayBeNobody = mayBeNobody

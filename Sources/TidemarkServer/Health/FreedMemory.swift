@@ -6,8 +6,8 @@ internal import TidemarkSessions
 internal import TidemarkSockets
 internal import TidemarkTelemetry
 
-/// Returns freed memory to the system when the server is idle. The C library keeps what many large requests
-/// took, in holes between what is still in use.
+/// Returns freed memory to the system when the server is idle. The C library keeps the memory of many large
+/// requests, in holes between memory that is still in use.
 final class FreedMemory: Sendable {
     /// How often it looks.
     private static let interval = Duration.seconds(5)
@@ -22,7 +22,7 @@ final class FreedMemory: Sendable {
         self.budget = budget
     }
 
-    /// Looks at once. What an idle process has then is what it can come back to.
+    /// Takes a first sample. The memory of an idle process is the level to which it can return.
     func start() {
         guard !state.withLock({ $0.isStopped }) else { return }
         look()
@@ -61,7 +61,7 @@ struct FreedMemoryRule {
 
     /// The least that the process had.
     private var residentMin: Int?
-    /// What stays resident and is not in use: the program itself, and pages that are in use in part.
+    /// Memory that stays resident and is not in use: the program itself, and pages that are partly in use.
     private var rest: Int?
     private var wasIdle = false
 

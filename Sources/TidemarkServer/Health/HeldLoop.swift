@@ -8,9 +8,9 @@ internal import TidemarkTelemetry
 enum HeldLoop {
     /// A processor that worked so long for one turn is counted.
     private static let countedMin: Int64 = 5
-    /// A processor that worked so long for one turn is told of.
+    /// A turn with so much processor time is reported.
     private static let workedMin: Int64 = 100
-    /// Turns of which a processor worked less are told of if they take so long. On a busy machine, threads wait.
+    /// Turns with less processor time are reported if they take so long. On a busy machine, threads wait.
     private static let waitedMin: Int64 = 1_000
     /// A piece of work for which a processor worked so long is counted: no message may hold a loop longer.
     private static let pieceMin = Duration.milliseconds(5)

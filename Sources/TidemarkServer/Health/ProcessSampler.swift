@@ -7,10 +7,9 @@ internal import TidemarkSockets
 internal import TidemarkTLS
 internal import TidemarkTelemetry
 
-/// Looks at intervals at what the kernel knows of the process, and at what changes slowly. A scrape gets what it saw last.
+/// Samples at intervals the kernel's data of the process, and slowly changing values. A scrape gets the last sample.
 ///
-/// It looks on a thread of its own: to count descriptors takes milliseconds if there are very many, and a disk may be
-/// slow to answer.
+/// It runs on a separate thread: counting very many descriptors takes milliseconds, and a disk may be slow to answer.
 final class ProcessSampler: Sendable {
     /// Prometheus scrapes every 15 seconds by default.
     private static let interval = Duration.seconds(10)

@@ -8,7 +8,7 @@ internal import TidemarkTelemetry
 internal import TidemarkTracing
 internal import TidemarkTransport
 
-/// What operators see of the process, its event loops, its certificate and its disk.
+/// The metrics of the process, its event loops, its certificate and its disk for operators.
 final class ServerMetrics: Sendable {
     static let shared = ServerMetrics()
 
@@ -52,7 +52,7 @@ final class ServerMetrics: Sendable {
         _ = NoticeBusMetrics.shared
     }
 
-    /// What a server's parts are asked at each scrape, for as long as the result lives.
+    /// The observed gauges of a server's parts, for as long as the result lives.
     static func observe(_ writes: SharedWrites, _ budget: RequestBudget) -> [MetricObservation] {
         let sessions = SessionMetrics.shared
         return [

@@ -9,9 +9,9 @@ internal import TidemarkTransport
 ///
 /// Loop-confined; Sendable so that work on the loop can capture it.
 final class NATSConnection: @unchecked Sendable {
-    /// What its owner hears, on the loop.
+    /// The events for the owner, on the loop.
     enum Event {
-        /// What the server was greeted with holds from now on.
+        /// The subscriptions of the greeting are in force from now on.
         case opened
         /// It has answered some seconds later as well.
         case alive
@@ -32,7 +32,8 @@ final class NATSConnection: @unchecked Sendable {
     /// A vanished peer sends nothing, but neither does one that has nothing to say.
     private static let pingInterval = Duration.seconds(10)
     private static let answerTime = Duration.seconds(5)
-    /// What waits to be sent, beside the greeting. A server that does not read so much gets no more, and is left.
+    /// The most bytes that wait to be sent, beside the greeting. If a server does not read that much, the connection
+    /// ends.
     private static let waitingBytesMax = 1_048_576
     private static let encryptedBytesPerWrite = 65_536
 
@@ -61,7 +62,7 @@ final class NATSConnection: @unchecked Sendable {
 
     /// - Parameters:
     ///   - context: nil: without TLS. Then only this machine is connected to.
-    ///   - greeting: what is sent first, up to a PING.
+    ///   - greeting: the first bytes, up to a PING.
     init(
         on loop: EventLoop, to place: NoticeBusSettings.Place, context: TLSContext?,
         lookUp: @escaping HostLookUp = Resolver.resolve(host:port:completion:), greeting: @escaping () -> [UInt8],
@@ -158,7 +159,7 @@ final class NATSConnection: @unchecked Sendable {
             switch outcome {
             case .bytes: continue
             case .wouldBlock: registration?.update([.readable, .writable])
-            // NB: why it ended may have come before. Whoever receives finds both.
+            // NB: the reason for the end may have come before. The receiver finds both.
             case .closed, .failed: registration?.update(.readable)
             }
             return
@@ -214,7 +215,7 @@ final class NATSConnection: @unchecked Sendable {
         return isDone
     }
 
-    // MARK: What the machine wants
+    // MARK: Actions of the machine
 
     private func perform(_ actions: [NATSMachine.Action]) {
         for action in actions {
@@ -296,7 +297,7 @@ final class NATSConnection: @unchecked Sendable {
     }
 }
 
-// MARK: What comes in
+// MARK: Input
 
 extension NATSConnection: EventHandler {
     func ready(_ readiness: Readiness) {

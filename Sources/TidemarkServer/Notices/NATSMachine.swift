@@ -7,13 +7,13 @@ internal import TidemarkBytes
 /// Lines end with CRLF. A message is a line with its subject and its length, and then its payload. Headers and queue groups
 /// are not used. The protocol: https://docs.nats.io/reference/reference-protocols/nats-protocol
 struct NATSMachine {
-    /// What the connection has to do.
+    /// The actions of the connection.
     enum Action: Equatable {
         /// Begin with TLS, and then tell ``secured()``.
         case secure
-        /// Send who this is, what it subscribes to, and a PING (``hello(name:secret:isSecured:)``, ``ping``).
+        /// Send the name of this client, its subscriptions, and a PING (``hello(name:secret:isSecured:)``, ``ping``).
         case greet
-        /// The server has taken in what was sent up to ``greet``.
+        /// The server has received everything up to ``greet``.
         case opened
         case send([UInt8])
         case heard(subject: String, payload: [UInt8])
@@ -44,14 +44,14 @@ struct NATSMachine {
     static let lineBytesMax = 4_096
     /// Twice of what a server of ours sends at once.
     static let payloadBytesMax = 16_384
-    /// What NATS itself allows at the most.
+    /// The most that NATS itself allows.
     private static let payloadBytesBeyond = 67_108_864
     private static let failureTextBytesMax = 200
 
     private let wantsTLS: Bool
     private var phase = Phase.awaitingInfo
     private var part = Part.line
-    /// What is kept: no more than the longest line or payload, and what comes with its end.
+    /// The kept bytes: no more than the longest line or payload, and the bytes that come with its end.
     private(set) var bytes: [UInt8] = []
     /// How many of `bytes` have no line end.
     private var searched = 0
@@ -60,12 +60,12 @@ struct NATSMachine {
         self.wantsTLS = wantsTLS
     }
 
-    // MARK: What is sent
+    // MARK: Output
 
     static let ping = Array("PING\r\n".utf8)
     private static let pong = Array("PONG\r\n".utf8)
 
-    /// What this client is, and what it may. The server sends nothing back that this connection has published.
+    /// The name and the credential of this client. The server does not send this connection its own messages.
     static func hello(name: String, secret: NATSSecret?, isSecured: Bool) -> [UInt8] {
         var members = [
             "\"verbose\":false", "\"pedantic\":false", "\"echo\":false", "\"protocol\":1", "\"lang\":\"swift\"",
@@ -105,7 +105,7 @@ struct NATSMachine {
         return quoted + "\""
     }
 
-    // MARK: What comes
+    // MARK: Input
 
     /// TLS is established.
     mutating func secured() -> [Action] {
@@ -140,7 +140,7 @@ struct NATSMachine {
             start = end + 1
             searched = start
             let actions = take(line)
-            // Whoever sends more in the clear, before TLS, may not be the server.
+            // A peer that sends more in the clear, before TLS, may not be the server.
             if phase == .securing, start < bytes.count { return fail(.protocolViolation) }
             return actions
         case .payload(let subject, let count):
@@ -225,7 +225,7 @@ struct NATSMachine {
     }
 
     private mutating func takeFailure(_ rest: ArraySlice<UInt8>) -> [Action] {
-        // It may name a subject. Whoever reads the log gets printable characters alone.
+        // It may name a subject. A reader of the log gets only printable characters.
         let printable = rest.prefix(Self.failureTextBytesMax).map { (0x20..<0x7F).contains($0) ? $0 : 0x3F }
         var text = String(decoding: printable, as: UTF8.self)[...]
         while text.hasPrefix("'") { text.removeFirst() }
@@ -240,7 +240,7 @@ struct NATSMachine {
     }
 }
 
-/// Who this server is to a server of NATS.
+/// The credential of this server for a server of NATS.
 enum NATSSecret: Sendable, Equatable {
     case token(String)
     case password(user: String, password: String)
@@ -271,7 +271,7 @@ enum NATSFailure: Error, Equatable {
     case payloadTooSmall
     /// It stops, and wants its clients to go to others.
     case leaving
-    /// What it says.
+    /// The server's text.
     case refused(String)
     case unreachable
     case tlsFailed
@@ -297,7 +297,7 @@ enum NATSFailure: Error, Equatable {
         }
     }
 
-    /// What an operator does about it.
+    /// Advice for an operator.
     var advice: String {
         switch self {
         case .protocolViolation, .lineTooLong: "check that --notice-bus-url leads to the clients' port of NATS"

@@ -25,12 +25,12 @@ final class NATSNoticeBus: NoticeBus, @unchecked Sendable {
     private var subscriptions: NATSSubscriptions
     private var connection: NATSConnection?
     private var isOpen = false
-    /// What came to the subscriptions while a server of NATS was greeted. It is sent when that has answered.
+    /// Changes of the subscriptions while a server of NATS was greeted. They are sent when it has answered.
     private var later: [UInt8] = []
     private var isStarted = false
     private var isStopped = false
     private var backOff = BackOff()
-    /// Which server is next. Servers of ours begin at different ones.
+    /// The index of the next server. Our servers begin at different ones.
     private var turn: Int
     private var timer: ScheduledTimer?
     private var onNotices: (@Sendable ([ServerNotice]) -> Void)?

@@ -3,9 +3,10 @@
 internal import TidemarkDomain
 internal import TidemarkService
 
-/// What this server subscribes to: one subject for each database that somebody here follows. A pure value.
+/// The subscriptions of this server: one subject for each database that a device here follows. A pure value.
 ///
-/// If there are very many, it subscribes to all databases at once instead. Then it also hears what it does not need.
+/// If there are very many, it subscribes to all databases at once instead. Then it also receives messages that it does
+/// not need.
 struct NATSSubscriptions {
     private let prefix: String
     private let countMax: Int
@@ -26,7 +27,7 @@ struct NATSSubscriptions {
     /// The subject of a database: `tidemark.z.7`.
     func subject(of database: DatabaseID) -> String { "\(prefix).z.\(database.rawValue)" }
 
-    /// The database of a subject; nil if it is none of ours.
+    /// The database of a subject; nil if it is not one of ours.
     func database(of subject: String) -> DatabaseID? {
         let beginning = "\(prefix).z."
         guard subject.hasPrefix(beginning), let number = Int64(subject.dropFirst(beginning.count)) else { return nil }

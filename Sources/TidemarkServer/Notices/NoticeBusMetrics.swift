@@ -2,9 +2,9 @@
 
 internal import TidemarkTelemetry
 
-/// What operators see of the bus by which servers tell each other of changes, if it is not the database.
+/// The metrics of the bus that carries notices between servers, if it is not the database.
 final class NoticeBusMetrics: Sendable {
-    /// Which way a message went.
+    /// The direction of a message.
     enum Direction: Int, MetricLabel {
         /// This server published it.
         case out

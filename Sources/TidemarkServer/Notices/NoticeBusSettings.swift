@@ -5,11 +5,11 @@ internal import TidemarkTransport
 
 /// The bus by which servers tell each other of changes, if it is not the database.
 package struct NoticeBusSettings: Sendable {
-    /// Why a text is no list of servers.
+    /// The reason why a text is not a list of servers.
     package enum Problem: Error, Equatable {
         /// No URL of this form.
         case malformed(String)
-        /// Of no bus that we know.
+        /// The scheme is not of a known bus.
         case schemeUnknown(String)
         /// User or password are in the URL, where everybody sees them.
         case hasSecret
@@ -28,7 +28,7 @@ package struct NoticeBusSettings: Sendable {
     let places: [Place]
     /// With TLS.
     let isSecured: Bool
-    /// What all subjects begin with.
+    /// The beginning of all subjects.
     let prefix: String
     var secret: NATSSecret?
     /// PEM: authorities to trust besides the system's.
@@ -94,7 +94,7 @@ package struct NoticeBusSettings: Sendable {
             }
     }
 
-    /// Who this server is to the bus.
+    /// Sets the credential of this server for the bus.
     ///
     /// - Parameter line: `USER:PASSWORD`, or a token, which has no colon.
     /// - Returns: false if it is neither.

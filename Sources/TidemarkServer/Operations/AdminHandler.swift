@@ -8,8 +8,8 @@ internal import TidemarkTransport
 
 /// Answers operators and their programs: `/metrics`, `/healthz` and `/readyz`.
 ///
-/// Whoever may not see the metrics may still ask for the two others, as load balancers do. They tell no more than a device
-/// learns that connects.
+/// A client that may not see the metrics may still use the two others, as load balancers do. They reveal no more than a device learns when
+/// it connects.
 final class AdminHandler: HTTPHandler {
     private let state: ServingState
     private let storeAnswers: @Sendable () -> Bool
@@ -65,8 +65,7 @@ final class AdminHandler: HTTPHandler {
         return .text(.serviceUnavailable, obstacle)
     }
 
-    /// A web page can lead its own host name to this machine and then read what it asks for. It cannot ask for an address or
-    /// for `localhost` that way.
+    /// A web page can point its own host name at this machine and then read the answers. It cannot use an address or `localhost` that way.
     private static func namesThisMachine(_ head: RequestHead) -> Bool {
         guard let authority = head.fields.onlyValue("Host") else { return true }
         var host = authority

@@ -6,12 +6,11 @@ internal import TidemarkTLS
 internal import TidemarkTelemetry
 internal import TidemarkTransport
 
-/// Where operators and their programs ask a server. It has a thread of its own: devices neither wait for it nor
-/// make it wait.
+/// Answers operators and their programs. It has a separate thread: devices neither wait for it nor delay it.
 final class AdminListener: Sendable {
     private static let log = Log("operations")
 
-    /// What protects it beyond this machine.
+    /// The protection of it beyond this machine.
     struct Protection: Sendable {
         let tls: TLSContext?
         let token: AdminToken?

@@ -14,7 +14,7 @@ struct AdminToken: Sendable {
 
     private let hash: [UInt8]
 
-    /// The first line of a file. Whoever can read the file is an operator.
+    /// The first line of a file. Anyone who can read the file is an operator.
     ///
     /// - Throws: ``ServerError`` with `adminTokenUnusable`.
     init(file: String) throws(ServerError) {

@@ -10,8 +10,8 @@ struct LoopPulses {
         self.count = count
     }
 
-    /// Whether all have answered since the last look. Then they are asked anew. One that is held is not asked again, so that
-    /// no questions pile up in it. Nobody was asked before the first look.
+    /// Whether all have answered since the last look. Then they are asked again. A loop that is held is not asked again, so that no
+    /// questions pile up in it. No loop was asked before the first look.
     mutating func look() -> Bool {
         guard unanswered.isEmpty else { return false }
         round += 1

@@ -55,7 +55,7 @@ final class OlderServersWatch: Sendable {
             sharedWrites.serveHierarchies(isAllowed)
             if news { Self.tell(sight.servers) }
         } catch {
-            // What the last look saw counts.
+            // The result of the last look counts.
             error.note()
         }
         let goesOn = state.withLock { state in

@@ -8,7 +8,7 @@ internal import TidemarkTelemetry
 /// Tells a supervisor such as systemd when the server serves, reads its configuration again and stops, and that its event
 /// loops work. From any thread.
 ///
-/// It has a thread of its own: a loop that is held must not hold what tells of it.
+/// It has a separate thread: a loop that is held must not stop these messages.
 package final class Supervisor: Sendable {
     private struct State {
         var loops: [EventLoop] = []
@@ -31,11 +31,11 @@ package final class Supervisor: Sendable {
     private let watchdogTime: Duration?
     private let thread: EventLoop
     private let state = Mutex(State())
-    /// What was told last. It is held while that is told, so nothing is told in another order.
+    /// The stage that was reported last. The lock is held during the report, so that reports keep their order.
     private let stage = Mutex(Stage.starting)
     private static let log = Log("operations")
 
-    /// Nil if there is none that wants to hear.
+    /// Nil if no supervisor asks for messages.
     ///
     /// - Throws: ``ServerError`` with `resourcesExhausted`.
     package convenience init?(variables: [String: String], processID: Int32) throws(ServerError) {
@@ -76,8 +76,8 @@ package final class Supervisor: Sendable {
         if isFirst, let watchdogTime { watch(every: watchdogTime / 2) }
     }
 
-    /// Tells that the configuration is being read again, and when that has ended, whether it worked or not. Before the server
-    /// serves nothing is told: `READY=1` would say that it does. Nor is it when the server stops.
+    /// Reports that the configuration is being read again, and the end of that, whether it worked or not. Nothing is reported before the
+    /// server serves: `READY=1` would say that it does. Nor is it reported when the server stops.
     package func reload(_ body: () -> Void) {
         let isTold = tellWhileServing(.reloading(at: thread.now))
         body()

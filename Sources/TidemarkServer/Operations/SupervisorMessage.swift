@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a service tells its supervisor, in the words of sd_notify(3).
+/// The messages of a service to its supervisor, in the words of sd_notify(3).
 enum SupervisorMessage: Equatable {
     /// It serves. After ``reloading(at:)`` too, whether or not that worked.
     case ready
@@ -23,7 +23,7 @@ enum SupervisorMessage: Equatable {
     }
 }
 
-/// What a supervisor says to a service, in variables.
+/// The settings of a supervisor for a service, in variables.
 struct SupervisorSettings: Equatable {
     /// Where it hears.
     let socket: String

@@ -38,7 +38,7 @@ final class TablesWatch: Sendable {
 
     func stop() { isStopped.withLock { $0 = true } }
 
-    /// If the store does not answer, what it said last counts.
+    /// If the store does not answer, its last answer counts.
     private func look() async {
         do {
             let hasTables = try await storage.hasMigrations()

@@ -4,11 +4,11 @@ internal import TidemarkDomain
 
 /// How many commands run at once. Each has a thread and a few connections to PostgreSQL.
 ///
-/// Nobody holds more than is left free, as in `FairAmounts`. That one divides bytes among accounts by quarters and halves, which
-/// eight places do not have; and here nobody waits, so that there is no turn to take.
+/// Nobody holds more places than are left free, as in `FairAmounts`. `FairAmounts` divides bytes among accounts by quarters and halves,
+/// which eight places do not have. And here nobody waits, so there are no turns.
 struct CommandPlaces<ID: Hashable> {
     let placesMax: Int
-    /// Whose commands they are, for messages.
+    /// The senders of the commands, for messages.
     private let people: String
     private var taken: [ID: Int] = [:]
 
@@ -17,14 +17,14 @@ struct CommandPlaces<ID: Hashable> {
         self.placesMax = placesMax
     }
 
-    /// - Returns: why there is no place; nil: it has one.
+    /// - Returns: the reason why there is no place; nil: it has one.
     mutating func take(_ id: ID) -> String? {
         let own = taken[id, default: 0]
         let all = taken.values.reduce(0, +)
         guard !isFull else {
             return "This server runs \(placesMax) commands of \(people). Try again later."
         }
-        // Half of what others leave. Of eight places that is 4, 2, 1 and 1: a newcomer finds one beside up to three others.
+        // Half of the places that others leave. With eight places that is 4, 2, 1 and 1: a newcomer finds one beside up to three others.
         guard own < max(1, (placesMax - (all - own)) / 2) else {
             return
                 "You run \(own) \(own == 1 ? "command" : "commands") on this server already, and other \(people) need the "

@@ -7,7 +7,7 @@ package import TidemarkTelemetry
 /// Carries out the commands of operators who are connected to a server. The program gives it to the server, because the
 /// commands are above it.
 package protocol OperatorCommands: Sendable {
-    /// Runs a command to its end, on a thread of its own. Cancelled, it ends soon.
+    /// Runs a command to its end, on a separate thread. Cancelled, it ends soon.
     ///
     /// - Returns: its exit status.
     func run(_ request: OperatorRequest, over channel: any OperatorChannel) async -> Int32
@@ -17,13 +17,13 @@ package protocol OperatorCommands: Sendable {
 package struct OperatorRequest: Sendable {
     /// How the command is named in the log, in the audit, and with the changes that it makes.
     package let uuid: RequestUUID
-    /// Who sent it.
+    /// The sender of the command.
     package let sender: ChannelSender
     /// From where.
     package let address: String
     /// Without `tidemark admin`; or the word `cktool`, the sender's time zone, and the words after `tidemark cktool`.
     package let arguments: [String]
-    /// What the operator's context names; nil: nothing.
+    /// The container in the operator's context; nil: none.
     package let container: String?
     /// Likewise: `development` or `production`.
     package let environment: String?
@@ -81,7 +81,7 @@ package protocol OperatorChannel: Sendable {
     func readFile(_ number: Int) -> OperatorPartAnswer
 }
 
-/// What became of opening a file of an operator's.
+/// The result of opening a file of an operator.
 package enum OperatorFileAnswer: Sendable, Equatable {
     /// - Parameter byteCount: nil if it is unknown, as for a pipe.
     case opened(name: String, byteCount: Int?)

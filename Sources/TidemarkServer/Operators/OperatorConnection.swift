@@ -12,8 +12,8 @@ internal import TidemarkWire
 
 /// A channel of an operator or of a user: a connection around an ``OperatorServerMachine``, and the command that it carries.
 ///
-/// The command runs on a thread of its own and calls from there; all else is on the loop of the operators. Sendable because
-/// each touches the state on that loop only.
+/// The command runs on a separate thread and calls from there; everything else is on the loop of the operators. Sendable, because both use
+/// the state only on that loop.
 final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Sendable {
     private let hall: OperatorHall
     private let door: OperatorHall.Door
@@ -23,7 +23,7 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
     private var timer: ScheduledTimer?
     private var command: Task<Void, Never>?
     private(set) var sender: ChannelSender?
-    /// Who has a place for the command; nil: nobody.
+    /// The sender that holds a place for the command; nil: none.
     private var placeHolder: ChannelSender?
     /// How often it was found that the command waits for the client, since the client's last word, and since the command last
     /// went on.
@@ -86,7 +86,7 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
     /// The server stops.
     func stop() { perform(machine.stop()) }
 
-    // MARK: What the machine says
+    // MARK: Actions of the machine
 
     private func perform(_ actions: [OperatorServerMachine.Action]) {
         for action in actions { perform(action) }
@@ -96,7 +96,8 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
         givePlaceBack()
     }
 
-    /// When the command has ended, and the operator has taken what it said or is gone: until then that takes memory.
+    /// Called when the command has ended, and the operator has taken its output or is gone: until then the output takes
+    /// memory.
     private func givePlaceBack() {
         guard command == nil, machine.hasEnded, let holder = placeHolder else { return }
         placeHolder = nil
@@ -204,7 +205,7 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
 
     func showProgress(_ text: String?) {
         loop.execute { [self] in
-            // Who does not read gets no progress.
+            // An operator that does not read gets no progress.
             guard let connection, connection.queuedByteCount < OperatorServerMachine.pieceBytesMax else { return }
             perform(machine.progress(text))
         }
@@ -238,7 +239,7 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
         return answered.take()
     }
 
-    /// Calls `then` once, on the loop: with nil if there is no answer any more.
+    /// Calls `then` once, on the loop: with nil if no answer will come.
     private func ask(
         _ ask: OperatorServerMachine.Ask, then: @escaping @Sendable (OperatorServerMachine.Reply?) -> Void
     ) {
@@ -273,7 +274,7 @@ private final class BlockingReply: Sendable {
 }
 
 extension ChannelSender {
-    /// Whose memory a connection takes. Operators and accounts have numbers of their own.
+    /// The owner of a connection's memory. Operators and accounts have separate numbers.
     fileprivate var connectionOwner: UInt64 {
         switch self {
         case .operator(let found): UInt64(bitPattern: found.id.rawValue)

@@ -11,17 +11,18 @@ internal import TidemarkTelemetry
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// The operators who are connected to a server, and the users of `cktool`: who may come in, how many commands run, and whose
-/// credentials are still valid. Loop-confined; Sendable so that work on the loop can capture it.
+/// The operators who are connected to a server, and the users of `cktool`: who may enter, how many commands run, and whose credentials are
+/// still valid. Loop-confined; Sendable so that work on the loop can capture it.
 final class OperatorHall: @unchecked Sendable {
-    /// Who may come in. A client says it by the subprotocol, before it has shown anything, and it stays so.
+    /// The kinds of clients that may enter. A client names it by the subprotocol, before it has shown a credential, and
+    /// it does not change.
     enum Door: String, Sendable {
         /// The version of the protocol.
         case operators = "tidemark.operator.v1"
         /// The same messages. The credential is an account's, and opens the commands of its records.
         case users = "tidemark.user.v1"
 
-        /// That of a request, which may name both.
+        /// The door in a request, which may name both.
         init(_ head: RequestHead) {
             let wanted = head.fields.tokens("Sec-WebSocket-Protocol") ?? []
             self = wanted.contains(Door.users.rawValue) ? .users : .operators
@@ -120,7 +121,7 @@ final class OperatorHall: @unchecked Sendable {
 
     // MARK: Credentials
 
-    /// Whose a credential is.
+    /// The owner of a credential.
     enum SignInAnswer {
         case known(ChannelSender)
         case nobody
@@ -213,7 +214,7 @@ final class OperatorHall: @unchecked Sendable {
             for channel in open {
                 switch channel.sender {
                 case .operator(let sender)?:
-                    // Whoever lost rights must not go on with a command that needs them.
+                    // A sender who has lost rights must not continue a command that needs them.
                     if let role = valid[sender.credential], role >= sender.role { continue }
                     Self.log.info(
                         "an operator's channel is closed: the credential is not valid", ["operator": sender.name])
@@ -229,7 +230,7 @@ final class OperatorHall: @unchecked Sendable {
         } catch {
             error.note()
             failedChecks += 1
-            // Commands have connections of their own, and may go on while this one gets no answer.
+            // Commands have separate connections, and may continue while this one gets no answer.
             guard failedChecks >= Self.failedChecksMax else { return }
             for channel in open { channel.uncheck() }
         }
@@ -239,7 +240,7 @@ final class OperatorHall: @unchecked Sendable {
 
     /// Takes a place for a command.
     ///
-    /// - Returns: why there is none; nil: it has one.
+    /// - Returns: the reason why there is no place; nil: it has one.
     func take(_ sender: ChannelSender) -> String? {
         switch sender {
         case .operator(let found): return places.take(found.id)
@@ -254,7 +255,7 @@ final class OperatorHall: @unchecked Sendable {
     /// Ends the command of the user for whom one has waited longest. Otherwise those who take a little of its output now and
     /// then could keep all places for themselves.
     ///
-    /// - Returns: false if there is none, or if a place comes free anyway.
+    /// - Returns: false if there is no room, or if a place becomes free anyway.
     private func makeRoom() -> Bool {
         let ofUsers = channels.values.filter { $0.signedInAccount != nil }
         guard !ofUsers.contains(where: \.isGivingPlaceBack) else { return false }

@@ -9,7 +9,7 @@ internal import TidemarkTelemetry
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// Where operators give commands to a server. It has addresses, a thread and connections of its own: a crowd of
+/// Where operators give commands to a server. It has its own addresses, thread and connections. A crowd of
 /// devices cannot keep an operator out, and operators take nothing from devices.
 final class OperatorListener: Sendable {
     private static let log = Log("operators")

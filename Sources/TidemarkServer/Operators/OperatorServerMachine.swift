@@ -19,14 +19,14 @@ struct OperatorServerMachine {
         static let tooSlow: UInt16 = 4408
     }
 
-    /// What the client is asked for.
+    /// The questions to the client.
     enum Ask: Equatable, Sendable {
         case question(String)
         case openFile(String)
         case readFile(Int)
     }
 
-    /// What it answered.
+    /// The client's answers.
     enum Reply: Equatable, Sendable {
         case answer(WireOperatorAnswer)
         case opened(WireOperatorFileOpened)
@@ -38,7 +38,7 @@ struct OperatorServerMachine {
         case start(ChannelSender, WireOperatorCommand)
         case send(WireOperatorServerMessage)
         case reply(Reply)
-        /// The command must end. Its end is told by ``end(_:)``.
+        /// The command must end. ``end(_:)`` reports its end.
         case cancel
         case close(UInt16, reason: String)
     }
@@ -53,7 +53,7 @@ struct OperatorServerMachine {
     }
 
     private enum Waiting {
-        /// NB: a slice. What is left of long data is not copied for each piece.
+        /// NB: a slice. The rest of long data is not copied for each piece.
         case data(ArraySlice<UInt8>)
         case message([UInt8])
         case ask(Ask)
@@ -84,7 +84,7 @@ struct OperatorServerMachine {
     /// Whether the command may make more output.
     var hasRoom: Bool { waiting.isEmpty }
     var isRunning: Bool { phase == .runs }
-    /// Whether the command, or what is left of its output, waits for the client.
+    /// Whether the command, or the rest of its output, waits for the client.
     var waitsForClient: Bool { isRunning && (!waiting.isEmpty || asked != nil) }
     var hasEnded: Bool { phase == .ended }
 
@@ -144,7 +144,7 @@ struct OperatorServerMachine {
 
     /// - Parameters:
     ///   - sender: nil: nobody has the credential, or it is not valid any more.
-    ///   - reason: what the client is told then.
+    ///   - reason: the text for the client in that case.
     mutating func signedIn(
         _ sender: ChannelSender?, because reason: String = "no operator has this credential"
     ) -> [Action] {
@@ -244,7 +244,7 @@ struct OperatorServerMachine {
         return flush()
     }
 
-    /// The command has ended. What still waits is sent first, as the client takes it.
+    /// The command has ended. Waiting output is sent first, as the client takes it.
     mutating func end(_ status: Int32) -> [Action] {
         guard isRunning, self.status == nil else { return [] }
         self.status = status
@@ -286,7 +286,7 @@ struct OperatorServerMachine {
         return actions + endIfDone()
     }
 
-    /// - Returns: what there is no credit for.
+    /// - Returns: the data for which there is no credit.
     private mutating func send(_ data: ArraySlice<UInt8>, _ actions: inout [Action]) -> ArraySlice<UInt8> {
         var rest = data
         while !rest.isEmpty {

@@ -13,7 +13,7 @@ package struct Issuer: Sendable, Equatable {
         case file(String)
     }
 
-    /// Who gets a role of a container, by the values of a claim.
+    /// The users who get a role of a container, by the values of a claim.
     package struct Roles: Sendable, Equatable {
         /// The claim's name, or several, from the outside to the inside.
         package let claim: [String]
@@ -29,9 +29,9 @@ package struct Issuer: Sendable, Equatable {
     /// A token must be for one of these.
     package let audiences: [String]
     let algorithms: [SignatureAlgorithm]
-    /// Whether somebody who is not known yet gets an account.
+    /// Whether an unknown person gets an account.
     package let createsAccounts: Bool
-    /// What the names of such accounts begin with.
+    /// The beginning of the names of such accounts.
     package let accountPrefix: String
     /// Whether a verified e-mail address of a token becomes one of the account's.
     package let trustsEmail: Bool

@@ -12,7 +12,7 @@ final class IssuerKeys: Sendable {
     private struct State {
         var machine = KeySetMachine()
         var set: JSONWebKeySet?
-        /// Who waits for the fetch that is under way.
+        /// The callers that wait for the fetch that is under way.
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiter = 0
         var isStopped = false
@@ -25,7 +25,7 @@ final class IssuerKeys: Sendable {
 
     /// How long a sign-in waits for a fetch. It is shorter than the time for `Hello`.
     private static let patience = Duration.seconds(6)
-    /// Sign-ins that wait at once (I-7). Others are told to try again.
+    /// Sign-ins that wait at once (I-7). Others get the answer to try again.
     private static let waitersMax = 1_024
     /// Keys that are tried for a token that names none.
     private static let candidatesMax = 8
@@ -39,7 +39,7 @@ final class IssuerKeys: Sendable {
 
     func start() { perform(state.withLock { $0.machine.start(now: loop.now) }) }
 
-    /// Whoever waits is let go, and the fetch under way ends. Then the loop may stop.
+    /// Waiters are resumed, and the fetch under way ends. Then the loop may stop.
     func stop() {
         loop.execute { [fetch] in fetch.cancel() }
         let waiters = state.withLock { state in

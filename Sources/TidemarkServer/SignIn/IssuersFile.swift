@@ -8,7 +8,7 @@ internal import TidemarkTransport
 
 /// Reads the file of `--issuers`: a JSON list of identity providers (deploy/README.md).
 package enum IssuersFile {
-    /// What is wrong with the file, where, and what to write instead.
+    /// A mistake in the file, with its place and the correct text.
     package struct Mistake: Error, Equatable, CustomStringConvertible {
         /// From 1; 0: the file as a whole.
         package let line: Int

@@ -11,7 +11,7 @@ struct JSONWebKeySet: Sendable {
     /// The most keys. A longer list is refused as a whole.
     static let keysMax = 100
 
-    /// Why a text is no set of keys that could be used.
+    /// The reason why a text is not a usable set of keys.
     enum Problem: String, Error {
         case tooLong = "the set of keys has more than 262144 bytes"
         case malformed = "this is no set of keys: an object with a list named keys"
@@ -46,7 +46,7 @@ struct JSONWebKeySet: Sendable {
         .map(\.key)
     }
 
-    /// RFC 7517 §5: what is not understood is ignored.
+    /// RFC 7517 §5: unknown members are ignored.
     private static func entry(_ object: JSONMembers) -> Entry? {
         if let use = object["use"], use.text != "sig" { return nil }
         if let operations = object["key_ops"] {

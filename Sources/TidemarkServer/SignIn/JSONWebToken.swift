@@ -3,8 +3,8 @@
 internal import TidemarkBytes
 internal import TidemarkCrypto
 
-/// A JSON Web Token in compact form (RFC 7515 §7.1, RFC 7519), read but not yet believed: nothing in it counts before its
-/// signature and ``TokenRules`` say so.
+/// A JSON Web Token in compact form (RFC 7515 §7.1, RFC 7519). It was read but not verified: its contents count only after the checks of
+/// its signature and ``TokenRules``.
 struct JSONWebToken: Sendable {
     /// A longer token is refused before anything of it is decoded.
     static let bytesMax = 16_384
@@ -19,7 +19,7 @@ struct JSONWebToken: Sendable {
     let hasCriticalExtensions: Bool
     let claims: JSONMembers
     let issuer: String
-    /// What is signed: the first two parts with their dot.
+    /// The signed bytes: the first two parts with their dot.
     let signedBytes: [UInt8]
     let signature: [UInt8]
 
@@ -39,7 +39,7 @@ struct JSONWebToken: Sendable {
         self.issuer = issuer
         keyID = try Self.text("kid", of: header)
         type = try Self.text("typ", of: header)
-        // NB: `jwk`, `jku`, `x5c` and `x5u` are not read. Whoever signs would choose the key.
+        // NB: `jwk`, `jku`, `x5c` and `x5u` are not read. Otherwise the signer would choose the key.
         hasCriticalExtensions = header.member("crit") != nil
         signedBytes = Array(bytes[..<parts[1].endIndex])
         guard let signature = Self.decode(parts[2]) else { throw .malformed }

@@ -9,7 +9,7 @@ internal import TidemarkTransport
 
 /// Fetches an issuer's keys, by HTTPS or from a file. One at a time, on the loop.
 final class KeySetFetch: Sendable {
-    /// Why there are no keys. The text is for the log: it says what to look at, and has nothing of what was answered.
+    /// The reason why there are no keys. The text is for the log. It says what to check, and has no part of the answer.
     struct Failure: Error {
         let text: String
     }

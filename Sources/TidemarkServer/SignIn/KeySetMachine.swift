@@ -11,7 +11,7 @@ struct KeySetMachine: Sendable {
         case wake(Int, after: Duration)
     }
 
-    /// What becomes of a token whose key is not known.
+    /// The decision about a token with an unknown key.
     enum Answer: Equatable {
         /// A fetch is under way, which may bring it.
         case wait
@@ -49,7 +49,7 @@ struct KeySetMachine: Sendable {
         return (.wait, fetch(now: now))
     }
 
-    /// What a token is whose key is not known after the last fetch.
+    /// The decision about a token whose key is unknown after the last fetch.
     var verdict: Answer { hasKeys && failures == 0 ? .unknown : .unavailable }
 
     /// - Parameter time: how long the issuer lets its keys be kept. Nil: it does not say.

@@ -2,7 +2,7 @@
 
 internal import TidemarkBytes
 
-/// The name of an account that a sign-in creates. It is for operators; it says nothing of who may sign in.
+/// The name of an account that a sign-in creates. It is for operators, and does not decide who may sign in.
 ///
 /// An account that an operator has made keeps its name: the new one then gets a few digits more. So nobody comes into
 /// another's account by a subject that looks like its name.

@@ -6,7 +6,7 @@ internal import TidemarkSessions
 internal import TidemarkStore
 internal import TidemarkTelemetry
 
-/// Lets in whoever shows a token of an identity provider: the part on one event loop, with its connections to the store.
+/// Signs in clients with a token of an identity provider: the part on one event loop, with its connections to the store.
 final class TokenDoor: TokenJudge {
     private let verifier: TokenVerifier
     private let storage: PostgresStorage

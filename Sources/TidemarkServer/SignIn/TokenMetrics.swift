@@ -2,9 +2,9 @@
 
 internal import TidemarkTelemetry
 
-/// What operators see of tokens and their issuers.
+/// The metrics of tokens and their issuers for operators.
 final class TokenMetrics: Sendable {
-    /// What became of a fetch of keys.
+    /// The outcome of a fetch of keys.
     enum FetchResult: Int, MetricLabel {
         case ok
         case failed

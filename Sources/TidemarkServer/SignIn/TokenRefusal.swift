@@ -2,7 +2,7 @@
 
 internal import TidemarkTelemetry
 
-/// Why a token opens no session. The texts are for developers of apps; they say nothing of accounts.
+/// The reason why a token opens no session. The texts are for developers of apps; they reveal nothing about accounts.
 enum TokenRefusal: Int, Error, MetricLabel {
     static let label = "cause"
 
@@ -21,7 +21,8 @@ enum TokenRefusal: Int, Error, MetricLabel {
     case subjectInvalid
     /// The issuer's keys have not been fetched yet, and cannot be now. Not the token's fault.
     case keysUnavailable
-    /// None of the issuer's known keys has signed the token, which names none. It may have published another one since.
+    /// None of the issuer's known keys has signed the token, which names no key. It may have published another one
+    /// since.
     case signerUnknown
 
     var explanation: String {

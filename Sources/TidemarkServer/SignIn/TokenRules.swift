@@ -4,7 +4,8 @@ internal import TidemarkBytes
 internal import TidemarkCrypto
 internal import TidemarkDomain
 
-/// Which tokens count, and what they say. No clock, no network: the time and the keys are parameters.
+/// Decides which tokens are valid, and reads their claims. No clock, no network: the time and the keys are
+/// parameters.
 enum TokenRules {
     /// How much the clocks of provider and server may differ.
     static let skew = Timestamp(milliseconds: 60_000)
@@ -14,7 +15,7 @@ enum TokenRules {
     /// The latest time that counts, in seconds: the year 9999.
     private static let secondsMax = 253_402_300_799.0
 
-    /// Checks all that needs no key, before one is looked for.
+    /// Checks everything that needs no key, before a key is looked for.
     static func algorithm(of token: JSONWebToken, _ issuer: Issuer) throws(TokenRefusal) -> SignatureAlgorithm {
         guard let algorithm = SignatureAlgorithm(rawValue: token.algorithm), issuer.algorithms.contains(algorithm)
         else { throw .algorithmNotAllowed }
@@ -23,7 +24,7 @@ enum TokenRules {
         return algorithm
     }
 
-    /// RFC 7515 §4.1.9: a media type in any case, of which `application/` may be left out.
+    /// RFC 7515 §4.1.9: a media type in any case, with or without `application/`.
     private static func isKnown(_ type: String) -> Bool {
         var name = type.lowercased()[...]
         if name.hasPrefix("application/") { name = name.dropFirst("application/".count) }
@@ -94,7 +95,7 @@ enum TokenRules {
 
     private static func isShort(_ text: String) -> Bool { text.utf8.count <= 255 && isPlain(text) }
 
-    /// The roles that the token gives. Nil: the issuer's tokens say nothing of roles.
+    /// The roles that the token gives. Nil: the issuer's tokens have no roles.
     private static func roles(_ claims: JSONMembers, _ issuer: Issuer) -> Set<String>? {
         guard let rule = issuer.roles else { return nil }
         var place: JSONValue? = .object(claims)
@@ -117,7 +118,7 @@ enum TokenRules {
     static func isSame(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }
 }
 
-/// What a token says of whoever shows it, once it is believed.
+/// The claims about the holder of a token that was verified.
 struct TokenClaims: Sendable, Equatable {
     /// Unique with the issuer, and never given to somebody else.
     let subject: String

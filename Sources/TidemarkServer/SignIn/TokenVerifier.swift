@@ -11,7 +11,7 @@ struct VerifiedToken: Sendable {
     let claims: TokenClaims
 }
 
-/// Verifies tokens of a server's issuers. All event loops of a server share it. Their keys are fetched on a thread of its own.
+/// Verifies tokens of a server's issuers. All event loops of a server share it. Their keys are fetched on a separate thread.
 final class TokenVerifier: Sendable {
     private let loop: EventLoop
     private let issuers: [IssuerKeys]
@@ -44,7 +44,7 @@ final class TokenVerifier: Sendable {
         }
     }
 
-    /// What the token says, if it counts now. It may wait for keys, some seconds at most.
+    /// The claims of the token, if it is valid now. It may wait for keys, for at most some seconds.
     func verify(_ credential: [UInt8], now: Timestamp) async throws(TokenRefusal) -> VerifiedToken {
         let token = try JSONWebToken(credential)
         guard let keys = issuers.first(where: { TokenRules.isSame($0.issuer.name, token.issuer) }) else {

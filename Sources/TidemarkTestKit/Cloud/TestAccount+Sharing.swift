@@ -69,12 +69,12 @@ extension TestAccount {
     }
 
     /// Invites another account to a zone of this one, which does not join yet. Use it to test how an app joins,
-    /// and what may go wrong meanwhile: call ``TestDevice/loseNextAnswer()`` or ``TestDevice/cutConnections()`` of the
-    /// guest's device, and pass the URL to the app.
+    /// and its failures. Call ``TestDevice/loseNextAnswer()`` or ``TestDevice/cutConnections()`` of the guest's device,
+    /// and pass the URL to the app.
     ///
     /// Everybody may join a public share, so nobody is invited to it; its URL is returned.
     ///
-    /// - Parameters: as of ``share(_:with:permission:)``.
+    /// - Parameters: as for ``share(_:with:permission:)``.
     /// - Returns: the URL of the share.
     /// - Throws: `CKError`: the error of one of the requests.
     public func invite(
@@ -89,7 +89,7 @@ extension TestAccount {
     /// Invites another account to a record of this one and all that is below it. The guest does not join yet. All else is as
     /// for a zone.
     ///
-    /// - Parameters: as of ``share(root:with:permission:)``.
+    /// - Parameters: as for ``share(root:with:permission:)``.
     /// - Returns: the URL of the share.
     /// - Throws: `CKError`: the error of one of the requests.
     public func invite(
@@ -106,7 +106,7 @@ extension TestAccount {
             let results = try await database.modifyRecords(saving: records, deleting: [], atomically: true)
             for result in results.saveResults.values { _ = try result.get() }
         } catch let error as CKError where error.code == .partialFailure {
-            // The share's own error says more than that its root was refused with it.
+            // The share's own error is more precise than the error of its root, which was refused with it.
             throw error.partialErrorsByItemID?[last.recordID] ?? error
         }
         return try await url(of: last)

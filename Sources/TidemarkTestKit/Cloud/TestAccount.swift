@@ -4,7 +4,7 @@ internal import Synchronization
 internal import TidemarkDomain
 public import TidemarkKit
 
-/// An account of a ``TestCloud``: its devices, its data as another device sees it, and what an operator may do with it.
+/// An account of a ``TestCloud``: its devices, its data as another device sees it, and an operator's actions on it.
 public final class TestAccount: Sendable {
     /// The name given to ``TestCloud/account(_:)``.
     public let name: String
@@ -26,7 +26,7 @@ public final class TestAccount: Sendable {
         state = Mutex(State(credential: core.issueCredential(token, of: name)))
     }
 
-    /// A new device on which the account is signed in. It has an identity of its own.
+    /// A new device on which the account is signed in. It has a separate identity.
     ///
     /// - Parameter name: different for each device of the account. Two devices with one name are a mistake in the test,
     ///   and stop it.
@@ -43,8 +43,8 @@ public final class TestAccount: Sendable {
 
     // MARK: Somebody else
 
-    /// The private database, reached from another device of the account, which is always online and has no engine. What
-    /// it saves is pushed to the account's other devices. Use it to prepare data, and to see what has arrived.
+    /// The private database, reached from another device of the account, which is always online and has no engine. Its
+    /// saves are pushed to the account's other devices. Use it to prepare data, and to see what has arrived.
     public var database: CKDatabase { otherContainer.privateCloudDatabase }
 
     /// The shared database, reached from the same device as ``database``: what others share with this account.
@@ -75,10 +75,10 @@ public final class TestAccount: Sendable {
         return try await database.save(record)
     }
 
-    // MARK: What an operator does
+    // MARK: Actions of an operator
 
-    /// Sets the name of the account's person, as an operator does. Those who see the person in a share are told it, once the
-    /// person has accepted. A device hears of it with the next version of the share, or when it fetches its record.
+    /// Sets the name of the account's person, as an operator does. Those who see the person in a share get the name, once the person has
+    /// accepted. A device hears of it with the next version of the share, or when it fetches its record.
     ///
     /// - Parameters:
     ///   - given: the given name; nil: none. Without both parts the account has no name.
@@ -97,8 +97,8 @@ public final class TestAccount: Sendable {
         core.revokeCredential(state.withLock { $0.credential })
     }
 
-    /// The credential is valid again. Devices with it connect at once, and their engines go on with what is pending
-    ///
+    /// The credential is valid again. Devices with it connect at once, and their engines continue with the pending
+    /// changes.
     public func resume() {
         let credential = core.issueCredential(token, of: name)
         state.withLock { $0.credential = credential }
@@ -124,8 +124,8 @@ public final class TestAccount: Sendable {
     /// From now on the account is end-to-end encrypted: no server has its key, and its devices keep it.
     ///
     /// A device without the key cannot read or save encrypted values before it imports the recovery key
-    /// (`CKContainer.importRecoveryKey(_:)`). In a zone that this account shares, or that others share with it, each record
-    /// with encrypted values fails for participants, and the others do not.
+    /// (`CKContainer.importRecoveryKey(_:)`). In a zone that is shared with or by this account, each record with encrypted values fails for
+    /// participants. The other records do not.
     ///
     /// Call this before the account has encrypted values. Later it is a mistake in the test, and stops it.
     public func encryptEndToEnd() {

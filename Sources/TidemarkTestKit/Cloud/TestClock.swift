@@ -19,7 +19,7 @@ public final class TestClock: Sendable {
     public var now: Date { Date(timeIntervalSince1970: Double(loop.wallClockMilliseconds) / 1_000) }
 
     /// Sets the wall clock of the server and of all devices, forwards or back, as a person or a time server does. No
-    /// time passes, and nothing becomes due. No change is lost by it; only dates are wrong (`docs/clocks.md`).
+    /// time passes, and nothing becomes due. No change is lost; only dates are wrong (`docs/clocks.md`).
     public func set(to date: Date) {
         loop.setWallClock(milliseconds: Int64((date.timeIntervalSince1970 * 1_000).rounded()))
     }

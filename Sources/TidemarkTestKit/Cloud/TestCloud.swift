@@ -83,7 +83,7 @@ public final class TestCloud: Sendable {
         }
     }
 
-    // MARK: What happens to the server
+    // MARK: Events at the server
 
     /// Makes every existing change token expire, as after a restore from a backup. The next fetch with one fails with
     /// `changeTokenExpired`, and a save with an old change tag is a conflict. Engines start again from

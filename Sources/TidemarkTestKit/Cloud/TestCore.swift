@@ -7,7 +7,7 @@ internal import TidemarkKit
 internal import TidemarkService
 internal import TidemarkSessions
 
-/// What a ``TestCloud`` shares with its accounts and devices.
+/// The state that a ``TestCloud`` shares with its accounts and devices.
 final class TestCore: Sendable {
     let loop: TestLoop
     let database: MemoryDatabase
@@ -114,7 +114,7 @@ final class TestCore: Sendable {
     /// - Returns: false if the account has keys.
     func keepNoKeys(ofAccount account: String) -> Bool { database.keepNoKeys(ofAccount: account) }
 
-    // MARK: What happens to the server
+    // MARK: Events at the server
 
     func cutConnections() {
         for link in state.withLock({ $0.links }) { link.cut() }
@@ -145,7 +145,7 @@ final class TestCore: Sendable {
         guard name != ZoneName.default, let owner = database.privateDatabase(ofAccount: account, in: container),
             database.endZone(ZoneKey(database: owner, name: name), reason: reason)
         else { return false }
-        // no device made the change, so all are told.
+        // no device made the change, so all devices get a push.
         database.post(.zone(ZoneNotice(database: owner, life: .nobody, zoneName: "")))
         return true
     }

@@ -8,7 +8,7 @@ public final class TestDevice: Sendable {
     /// The name given to ``TestAccount/device(_:)``.
     public let name: String
     /// The container for the app under test: a real `CKContainer`. For the server, each engine on its databases is a
-    /// device of its own, but they share this device's network.
+    /// separate device, but they share this device's network.
     public let container: CKContainer
     private let core: TestCore
     package let line: DeviceLine
@@ -26,15 +26,16 @@ public final class TestDevice: Sendable {
     public var isOnline: Bool { line.isOnline }
 
     /// Cuts all connections. None begins until ``goOnline()``. After this has returned, requests fail at once with
-    /// `networkUnavailable` or `networkFailure`, even while time stands still. Those of utility or background
-    /// quality of service wait, and engines keep what is pending. Requests under way may have been carried out
-    /// . They wait for the network until their time is over, by default 60 seconds of the cloud's clock.
+    /// `networkUnavailable` or `networkFailure`, even while time stands still. Requests of utility or
+    /// background quality of service wait, and engines keep their pending changes. Requests under way may have
+    /// been carried out. They wait for the network until their time is over, by default 60 seconds of the
+    /// cloud's clock.
     public func goOffline() {
         line.setOnline(false)
     }
 
-    /// The network is back, and all code on the device is told. Requests that waited are sent, and engines
-    /// fetch and send at once.
+    /// The network is back, and all code on the device gets the event. Requests that waited are sent, and
+    /// engines fetch and send at once.
     public func goOnline() {
         line.setOnline(true)
         container.context.retryNow()
@@ -47,8 +48,8 @@ public final class TestDevice: Sendable {
         core.retryNow()
     }
 
-    /// Loses the answer to the next request that saves or deletes something or accepts a share, after the server has
-    /// carried it out: its connection breaks. The request is sent again, and answered without being carried out twice.
+    /// Loses the answer to the next request that saves or deletes something, or accepts a share. The server carries out the request, and
+    /// then its connection breaks. The request is sent again, and answered without being carried out twice.
     public func loseNextAnswer() {
         line.loseNextAnswer()
     }
@@ -62,7 +63,7 @@ public final class TestDevice: Sendable {
         line.throttle(for: duration)
     }
 
-    // MARK: Who is signed in
+    // MARK: The account
 
     /// Signs in another account, or the same again. Engines tell their delegates. An account of another
     /// cloud is a mistake in the test, and stops it.

@@ -6,11 +6,11 @@ internal import Synchronization
 internal import TidemarkKit
 package import TidemarkScheduling
 
-/// Runs a ``TestCloud`` and its engines: work runs at once, one piece after the other, on a thread of its own. Time
+/// Runs a ``TestCloud`` and its engines: work runs at once, one piece after the other, on a separate thread. Time
 /// stands still until it is moved.
 ///
-/// Pauses are different: what is planned within ``pauseMax`` is done once there is nothing else to do. The time is then
-/// that for which it was planned.
+/// Pauses are different: work that is planned within ``pauseMax`` runs once there is nothing else to do. The time is
+/// then that for which it was planned.
 package final class TestLoop: Scheduler {
     /// Engines, connections and servers wait for up to 200 ms to collect related work, or between two attempts. Longer
     /// waits are what tests are about.
@@ -145,7 +145,7 @@ package final class TestLoop: Scheduler {
         return work
     }
 
-    /// Moves the time towards the end of the next pause, to what is due first. False if no pause is left.
+    /// Moves the time towards the end of the next pause, to the first event that is due. False if no pause is left.
     private static func passPause(_ state: inout State) -> Bool {
         while let next = state.pauses.first {
             if state.timers[next.id] != nil {
@@ -194,7 +194,7 @@ extension TestLoop {
         }
     }
 
-    /// Moves the time to that of the next timer, if it is due by `end`, and begins what is due then.
+    /// Moves the time to the next timer, if it is due by `end`, and starts its work.
     ///
     /// - Returns: false if nothing is due by then; the time then does not change.
     package func moveToNextTimer(by end: Duration) -> Bool {

@@ -16,7 +16,7 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case notice
 }
 
-/// What happens at a ``FaultPoint``.
+/// The fault at a ``FaultPoint``.
 package enum Fault: Sendable, Equatable {
     case none
     case delay(Duration)

@@ -117,7 +117,7 @@ package final class MemoryDatabase: Sendable {
         withState { $0.tables.createContainer(key) }
     }
 
-    /// Closes a container, as an operator does who deletes it. Servers are told by whoever calls.
+    /// Closes a container, as an operator does who deletes it. The caller tells the servers.
     ///
     /// - Returns: nil if there is no such container.
     package func closeContainer(_ key: ContainerKey) -> ContainerID? {
@@ -274,7 +274,7 @@ package final class MemoryDatabase: Sendable {
 
     package var incarnation: StoreIncarnation { withState { $0.tables.incarnation } }
 
-    /// What servers tried to write although the rules forbid it; empty unless they are broken.
+    /// Writes of servers that the rules forbid; empty unless a server is broken.
     package var complaints: [String] { withState { $0.tables.complaints } }
 
     // MARK: Notices

@@ -19,8 +19,8 @@ struct MemoryFeed {
 
     /// - Parameters:
     ///   - zones: the viewer's zones, by id.
-    ///   - begins: if they are others', the changes that gave the viewer access. Then nothing is told of those that have
-    ///     ended but their ends (I-5).
+    ///   - begins: for zones of others, the changes that gave the viewer access. Then only the ends are told of those that have ended
+    ///     (I-5).
     func read(
         _ zones: [ZoneState], begins: [ZoneID: ChangeNumber]?, after: ChangeNumber?, entriesMax: Int
     ) -> DatabaseFeedRead {
@@ -81,7 +81,7 @@ struct MemoryFeed {
         return told < begin
     }
 
-    /// Forgets ended zones but for those that ended last: tokens from before their ends expire.
+    /// Forgets ended zones, except those that ended last: tokens from before their ends expire.
     ///
     /// - Returns: the forgotten ones.
     mutating func compact(keeping countMax: Int) -> Set<ZoneID> {

@@ -12,7 +12,7 @@ struct MemoryOfRequests {
         for (life, memory) in memories { kept[life] = (memory, epoch) }
     }
 
-    /// Forgets what was written in this epoch or earlier.
+    /// Forgets outcomes that were written in this epoch or earlier.
     mutating func clear(through epoch: Int64) {
         kept = kept.filter { $0.value.epoch > epoch }
     }

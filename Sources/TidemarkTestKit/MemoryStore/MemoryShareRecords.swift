@@ -4,7 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkService
 
-/// What participants of shared hierarchies see, as PostgreSQL's `share_record` has it.
+/// The records that participants of shared hierarchies see, as in PostgreSQL's `share_record`.
 struct MemoryShareRecords {
     private struct Key: Hashable {
         let share: ShareNumber
@@ -70,7 +70,7 @@ struct MemoryShareRecords {
             shares.contains(row.share) && row.number > start
         }
         var byteCount = 0
-        // Of two rows with one number the one by which a share covers the record comes first, as PostgreSQL has them.
+        // If two rows have one number, the row that covers the record comes first, as in PostgreSQL.
         for row in happened.sorted(by: { ($0.number, $0.hasLeft ? 1 : 0) < ($1.number, $1.hasLeft ? 1 : 0) }) {
             guard page.events.count < query.recordsMax, byteCount < query.bytesMax else {
                 page.hasMore = true
@@ -85,7 +85,7 @@ struct MemoryShareRecords {
 }
 
 extension MemoryTables {
-    /// What a transaction reads in a zone of which hierarchies are shared, beside all else.
+    /// Adds the data that a transaction reads in a zone with shared hierarchies.
     func complete(_ snapshot: inout ZoneSnapshot, _ read: ZoneRead, _ zone: MemoryZone) {
         let id = zone.state.id
         if snapshot.sharing == nil { snapshot.sharing = sharing(of: id, .access(of: [])) }

@@ -115,7 +115,8 @@ extension MemoryTables {
         return !(assetUses[asset] ?? []).contains { zones[$0.zone]?.state.removal == nil }
     }
 
-    /// Which of their assets creators name now. One that a record of the group names is named, whatever others name no longer.
+    /// Marks which of their assets creators name now. One that a record of the group names is named, even if other records no longer name
+    /// it.
     mutating func markNamedAssets(_ changes: ZoneChanges) {
         func key(_ content: FieldAsset) -> AssetKey { AssetKey(database: changes.database, content: content) }
         for use in changes.assetUses {

@@ -116,7 +116,7 @@ extension MemoryTables {
         return true
     }
 
-    /// What operators chose for an account in a container.
+    /// Operators' choices for an account in a container.
     func limits(of user: UserKey) -> AccountLimits {
         AccountLimits(
             requests: accountRates[user.account] ?? .standard,
@@ -130,7 +130,7 @@ extension MemoryTables {
         return publicDatabases[container] == database ? quota.publicBytes : quota.privateBytes
     }
 
-    /// What one account may have in the database, if it is public and that is bounded.
+    /// The most bytes of one account in the database, if it is public and bounded.
     func shareMax(of database: DatabaseID) -> Int64? {
         guard let container = databases[database]?.container, publicDatabases[container] == database else { return nil }
         return quotas[container]?.publicShareBytes
@@ -151,7 +151,7 @@ extension MemoryTables {
         return StorageUse(byteCount: unnamed.reduce(byteCount) { $0 + $1.content.byteCount }, bytesMax: bytesMax)
     }
 
-    /// The rows that a write to the database locks for the sake of quotas, in this order; none if there is no quota.
+    /// The rows that a write to the database locks for quotas, in this order; none if there is no quota.
     func quotaRows(of database: DatabaseID) -> [MemoryRowLocks.Row] {
         let account = limitedAccount(of: database)?.account
         guard account != nil || bytesMax(of: database) != nil || shareMax(of: database) != nil else { return [] }
@@ -187,7 +187,8 @@ extension MemoryTables {
         bytesMax(of: database).map { StorageUse(byteCount: byteCount(of: database), bytesMax: $0) }
     }
 
-    /// Of both quotas. As in a database with an index, zones beyond a number are not counted.
+    /// The standing of the tighter of both quotas. As in a database with an index, zones beyond a number are not
+    /// counted.
     func quotaStanding(of database: DatabaseID) -> QuotaStanding? {
         func standing(_ use: StorageUse?, _ databases: [DatabaseID]) -> QuotaStanding? {
             let zoneCount = databases.reduce(0) { $0 + livingZones(in: $1).count }

@@ -87,7 +87,7 @@ extension MemoryTables {
         return true
     }
 
-    /// What of ``Limits/sharingRowsMax`` the account has that owns a private database.
+    /// The rows that count for ``Limits/sharingRowsMax`` of the account that owns a private database.
     func sharingRowCount(of database: DatabaseID) -> Int {
         guard let account = users.first(where: { $0.value.database == database })?.key.account else { return 0 }
         let own = users.filter { $0.key.account == account }.map(\.value.database)

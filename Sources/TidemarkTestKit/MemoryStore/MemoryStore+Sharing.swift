@@ -135,8 +135,8 @@ extension MemoryTables {
         return listed
     }
 
-    /// The shares of a living zone, as much as is asked for; nil if nothing is, or if the zone is no user's. The
-    /// participants of shares that have ended are left out.
+    /// The requested part of the shares of a living zone; nil if nothing is requested, or if the zone belongs to no
+    /// user. The participants of shares that have ended are left out.
     func sharing(of zone: ZoneID, _ read: SharingRead) -> ZoneSharing? {
         // Most reads ask for nothing, and nothing is looked for.
         guard read != .nothing, let stored = storedSharing(of: zone) else { return nil }
@@ -177,7 +177,7 @@ extension MemoryTables {
         _ requests: [ShareNumber: [UserID: AccessRequest]]
     ) -> [UserID: PersonName] {
         let accepted = people.values.flatMap { $0.filter(\.hasAccepted).compactMap(\.user) }
-        // Whoever was blocked without having asked has told nobody who they are.
+        // A user who was blocked without having asked has shown nobody who they are.
         let asking = requests.values.flatMap { rows in rows.values.filter { $0.requestedAt != nil }.map(\.user) }
         let named = Set([owner] + accepted + asking).compactMap { user -> (UserID, PersonName)? in
             userKeys[user].flatMap { personNames[$0.account] }.map { (user, $0) }
@@ -185,7 +185,7 @@ extension MemoryTables {
         return Dictionary(named) { first, _ in first }
     }
 
-    /// The shares of a living zone to which the one who is asked about has no access: nothing else of it is read.
+    /// The shares of a living zone to which the given user has no access: nothing else of the zone is read.
     func refusedSharing(of key: ZoneKey, _ read: SharingRead) -> ZoneSharing? {
         guard case .access(let users) = read, users.count == 1, let zone = livingZone(key),
             let sharing = sharing(of: zone, read), !sharing.admits(users[0])
@@ -202,14 +202,15 @@ extension MemoryTables {
 
     mutating func write(_ changes: SharingChanges, in zone: ZoneID) {
         if let secret = changes.insertedSecret, let root = changes.insertedShare?.rootName {
-            // a root keeps the secret that it has.
+            // a root keeps its secret.
             rootSecrets[zone, default: [:]][root] = rootSecrets[zone]?[root] ?? secret
         }
         shareRecords.forget(changes.endedHierarchies, of: zone)
         sharing[zone] = storedSharing(of: zone)?.applying(changes)
     }
 
-    /// What PostgreSQL would refuse of the changes of shares, or what breaks the rules of numbers; nil if nothing does.
+    /// The mistake in the changes of shares that PostgreSQL would refuse, or that breaks the rules of numbers; nil if
+    /// there is none.
     func complaint(aboutSharing changes: ZoneChanges) -> String? {
         guard !changes.sharing.isEmpty else { return nil }
         guard var sharing = storedSharing(of: changes.zone), let zone = zones[changes.zone]?.state else {
@@ -231,8 +232,8 @@ extension MemoryTables {
 
     // MARK: The feed of a shared database
 
-    /// The zones of which a viewer is told, by id. To the viewer a zone ends with their access. That is told if the feed
-    /// has the zone, and nothing newer than what it has.
+    /// The zones that a viewer sees, by id. To the viewer a zone ends with their access. The end is told if the feed has the zone, and
+    /// nothing newer than that.
     func listedZones(of viewer: DatabaseID, _ user: UserID) -> [ZoneState] {
         guard let database = databases[viewer] else { return [] }
         return database.pointers.sorted { $0.key < $1.key }.compactMap { id, key in
@@ -243,7 +244,7 @@ extension MemoryTables {
         }
     }
 
-    /// The changes that gave a viewer access to zones of the list; nil for a database that is no list.
+    /// The changes that gave a viewer access to zones of the list; nil for a database that is not a list.
     func accessBegins(of viewer: DatabaseID) -> [ZoneID: ChangeNumber]? {
         guard let database = databases[viewer], let user = database.viewer else { return nil }
         var begins: [ZoneID: ChangeNumber] = [:]
@@ -263,7 +264,7 @@ extension MemoryTables {
         return ChangeMark(value: hashes.reduce(0, ^), zoneCount: ids.count)
     }
 
-    /// Of a zone and its change number, as random as PostgreSQL's.
+    /// The hash of a zone and its change number, as random as PostgreSQL's.
     private static func hash(_ zone: ZoneState) -> Int64 {
         var bits = UInt64(bitPattern: zone.id.rawValue) &* 0x9E37_79B9_7F4A_7C15
         bits ^= UInt64(bitPattern: zone.changeNumber)
@@ -272,10 +273,10 @@ extension MemoryTables {
         return Int64(bitPattern: bits ^ (bits >> 31))
     }
 
-    /// Pointers to zones that have ended say nothing, but for those whose ends the feed has not told.
+    /// Pointers to zones that have ended have no meaning, except those whose ends the feed has not told.
     ///
-    /// NB: a pointer to a living zone stays, even if the feed has told that the user's access ended. It may have been
-    /// set anew, for an acceptance that is under way. In PostgreSQL it stays for an hour, and here for ever.
+    /// NB: a pointer to a living zone stays, even if the feed has told that the user's access ended. An acceptance that
+    /// is under way may have written it again. In PostgreSQL it stays for an hour, and here for ever.
     mutating func dropPointersToEndedZones(of viewer: DatabaseID) {
         guard let database = databases[viewer], !database.pointers.isEmpty else { return }
         let kept = database.pointers.filter { isLiving($0.key) || database.feed.livingNumber(of: $0.key) != nil }

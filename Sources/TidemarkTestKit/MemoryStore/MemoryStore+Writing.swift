@@ -53,7 +53,7 @@ extension MemoryStore {
         }
     }
 
-    /// Does what PostgreSQL does with the statement once it has it, whatever has become of the server.
+    /// Does the work of PostgreSQL once it has the statement, even if the server is gone.
     ///
     /// - Returns: whether nothing had changed.
     private func write(

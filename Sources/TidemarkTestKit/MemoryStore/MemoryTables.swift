@@ -79,44 +79,44 @@ struct MemoryTables {
     var feedsEverywhere: Set<ContainerID> = []
     /// The quotas of containers' databases.
     var quotas: [ContainerID: StorageQuota] = [:]
-    /// The quotas of accounts over all containers, and that of those which have none of their own.
+    /// The quotas of accounts over all containers, and the quota of the accounts without their own.
     var accountQuotas: [AccountID: Int64] = [:]
     var accountQuota: Int64?
-    /// What accounts have created in public databases.
+    /// The bytes that accounts have created in public databases.
     var publicUses: [DatabaseID: [UserID: Int64]] = [:]
-    /// What operators chose for the requests of accounts, and of each account in a container.
+    /// Operators' choices for the requests of accounts, and of each account in a container.
     var accountRates: [AccountID: RateChoice] = [:]
     var containerRates: [ContainerID: RateChoice] = [:]
     /// And of each account for which nothing was chosen.
     var rateOfEach = RateChoice.standard
-    /// What operators chose for connections; without one nothing.
+    /// Operators' choices for connections; an account without one has no entry.
     var accountConnections: [AccountID: Int32] = [:]
-    /// Of each account for which nothing was chosen.
+    /// The choice for each account without its own.
     var connectionsOfEach: Int32?
     /// The containers' own roles that users have.
     var roles: [UserID: Set<Role>] = [:]
-    /// What servers know of devices. All devices are listed.
+    /// The knowledge of servers about devices. All devices are listed.
     var deviceProgress: [AccountDevice: NotedProgress] = [:]
     /// When each asset was last touched.
     var assets: [AssetKey: Timestamp] = [:]
     var assetUses: [AssetKey: Set<AssetUser>] = [:]
-    /// Who sent which asset of a public database, and when.
+    /// The senders of each asset of a public database, with times.
     var assetSenders: [AssetKey: [UserID: Timestamp]] = [:]
-    /// Of these a record of the sender names the asset.
+    /// Those of them that a record of the sender names.
     var namedAssets: [UserID: Set<AssetKey>] = [:]
     /// Those whose keys no server has.
     var endToEndAccounts: Set<AccountID> = []
     /// Here the mode of an account that has a key is stored with its users.
     var accountKeys: [UserID: StoredAccountKey] = [:]
     var zoneKeys: [ZoneID: [WrappedZoneKey]] = [:]
-    /// Of these no save may have values.
+    /// Those of them under which no save may have values.
     var retiredKeyIDs: [ZoneID: Set<[UInt8]>] = [:]
-    /// What users were given of the keys of zones.
+    /// The keys of zones that users were given.
     var keyGrants: [ZoneID: [UserID: KeyGrant]] = [:]
     var masterKeyCheck: [UInt8]?
     /// The shares of living zones that have, or had, some.
     var sharing: [ZoneID: ZoneSharing] = [:]
-    /// What participants of shared hierarchies see.
+    /// The records that participants of shared hierarchies see.
     var shareRecords = MemoryShareRecords()
     /// The secrets of the URLs of hierarchies, by the names of their roots.
     var rootSecrets: [ZoneID: [String: [UInt8]]] = [:]

@@ -150,13 +150,13 @@ struct MemoryZone {
         return low
     }
 
-    /// What is wrong with these changes. A server that holds the zone's lock and decides by the rules never makes such
-    /// changes.
+    /// The mistake in these changes; nil if there is none. A server that holds the zone's lock and decides by the rules
+    /// never makes such changes.
     func complaint(about changes: ZoneChanges) -> String? {
         if state.removal != nil { return "the zone is gone" }
         let numbers = [state.changeNumber] + changes.records.map(\.changeNumber)
         if zip(numbers, numbers.dropFirst()).contains(where: { $0 >= $1 }) { return "change numbers do not grow" }
-        // Records that only came under another share have numbers of their own.
+        // Records that only came under another share have separate numbers.
         let newest = max(numbers.last ?? 0, changes.shareRecords.lazy.map(\.number).max() ?? 0)
         return newest == changes.changeNumber ? nil : "the zone's number is not its newest change's"
     }
@@ -194,7 +194,7 @@ struct MemoryZone {
         state.oldestTokenNumber = max(state.oldestTokenNumber, gone.map(\.changeNumber).max() ?? 0)
     }
 
-    /// What servers know of the zone's keys is outdated.
+    /// Servers' cached data of the zone's keys is outdated.
     mutating func keysWereRetired() { writeNumber += 1 }
 
     /// Tokens from before a change expire.

@@ -36,7 +36,7 @@ package final class DeviceLine: CloudTransport {
         self.timers = timers
     }
 
-    // MARK: What goes wrong
+    // MARK: Faults
 
     package var isOnline: Bool { state.withLock { $0.isOnline } }
 
@@ -46,8 +46,8 @@ package final class DeviceLine: CloudTransport {
         if !isOnline { cut() }
     }
 
-    /// Breaks every connection. The device may connect again. When this returns its side knows. What it is asked for
-    /// from then on is not taken for sent, whose outcome somebody would have to wait for.
+    /// Breaks every connection. The device may connect again. When this returns, its side knows. Later requests never
+    /// count as sent, so no caller has to wait for their outcome.
     package func cut() {
         let channels = state.withLock { Array($0.channels.values) }
         for channel in channels { channel.cut() }
@@ -70,7 +70,7 @@ package final class DeviceLine: CloudTransport {
         state.withLock { ($0.losesPush, $0.hears) = (isLost, hears) }
     }
 
-    /// What becomes of a push on its way.
+    /// The fate of a push on its way.
     package enum PushFate: Sendable {
         case arrives, isLost
         /// It comes again, after what comes next.
@@ -150,7 +150,7 @@ package final class DeviceLine: CloudTransport {
         return false
     }
 
-    /// Whether the message is to get lost, and its connection with it.
+    /// Whether the message must get lost, and its connection with it.
     fileprivate func loses(_ message: [UInt8]) -> Bool {
         guard state.withLock({ $0.losesAnswer }),
             let envelope = try? WireServerEnvelope(reading: message)
@@ -178,7 +178,7 @@ private final class LineChannel: CloudChannel, CloudChannelObserver {
 
     private let line: DeviceLine
     private let state: Mutex<State>
-    /// Held while the observer hears of the end, so that whoever ends what is just ending returns when that is known.
+    /// Held while the observer is called, so that a second call that ends the channel returns only after that.
     private let ending = Mutex(())
 
     init(_ line: DeviceLine, _ observer: any CloudChannelObserver) {
@@ -211,7 +211,7 @@ private final class LineChannel: CloudChannel, CloudChannelObserver {
                 return (state.observer, state.isCut)
             }
             observer?.channelClosed(self, isCut ? .network("cut") : reason)
-            // Not before: whoever cuts the line waits for the channels that it knows.
+            // Not earlier: code that cuts the line waits for the channels that it knows.
             line.forget(self)
         }
     }

@@ -32,7 +32,7 @@ package final class MemoryLink: Sendable {
 
     /// Begins to connect.
     ///
-    /// - Parameter hub: called when the connection would be made: returns the server, or nil if there is none.
+    /// - Parameter hub: called when the connection is made: returns the server, or nil if there is none.
     package static func open(
         over network: any MemoryNetwork, observer: any CloudChannelObserver,
         to hub: @escaping @Sendable (MemoryLink) -> SessionHub?

@@ -9,8 +9,8 @@ package protocol MemoryNetwork: AnyObject, Sendable {
     /// The scheduler on which everything arrives.
     var timers: any Scheduler { get }
 
-    /// The least time between two messages of one direction. More than zero if the scheduler shuffles what is due at
-    /// one time.
+    /// The least time between two messages of one direction. More than zero if the scheduler shuffles events that are
+    /// due at one time.
     var spacing: Duration { get }
 
     /// The time until a connection is made.

@@ -3,7 +3,7 @@
 package import TidemarkDomain
 internal import TidemarkService
 
-/// ``KeyEscrow`` that stores account keys unencrypted: a test's memory needs no secrets.
+/// ``KeyEscrow`` that stores account keys unencrypted, because a test's memory needs no secrets.
 package struct MemoryKeyEscrow: KeyEscrow {
     package init() {}
 
