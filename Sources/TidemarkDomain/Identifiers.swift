@@ -36,7 +36,7 @@ package struct ZoneID: Hashable, Comparable, Sendable {
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A zone by its name, as a request gives it. The zone need not exist.
+/// A zone by its name, as a request gives it. The zone may not exist.
 package struct ZoneKey: Hashable, Comparable, Sendable {
     package let database: DatabaseID
     package let name: String

@@ -12,7 +12,7 @@ package struct Limits: Sendable, Equatable {
     package var nameCharactersMax = 255
     /// Records of one page of a change feed when the client does not ask for fewer.
     package var pageRecordsDefault = 200
-    /// Records of one page at the most, whatever the client asks for.
+    /// The most records of one page, whatever the client asks for.
     package var pageRecordsMax = 1_000
     /// Rows of records that one page of a zone's names looks at, with those of deleted records. A page has about 50
     /// KiB, at most 1 MiB. More: the page ends there, and more is coming.
@@ -37,7 +37,7 @@ package struct Limits: Sendable, Equatable {
     package var storedBytesMax = 16_777_216
     /// Zones of one database; keeps the reader of the database feed cheap. More: `limitExceeded`.
     package var zonesMax = 10_000
-    /// Zones of one account's private databases in all containers together; keeps cheap what a save counts for the
+    /// Zones of one account's private databases in all containers together. It bounds the cost of a save that counts for the
     /// account's quota. Not more than ``ZonesSnapshot/accountZonesCounted``. More: `limitExceeded`.
     package var accountZonesMax = ZonesSnapshot.accountZonesCounted
     /// Zones of one database that have ended, and whose end devices may still have to learn. Each read of the
@@ -134,8 +134,8 @@ package struct Limits: Sendable, Equatable {
     package var keyZonesMax = 100
     /// Keys that one incarnation of a zone can have; a device fetches all of them together. More: `limitExceeded`.
     package var zoneKeysMax = 100
-    /// Keys of a zone up to which participants of its share may add some. The rest is for its owner, who changes the key
-    /// once somebody is removed. More: `tooManySharedZoneKeys`.
+    /// The number of keys of a zone up to which participants of its share may add some. The rest is for its owner, who changes the key once
+    /// somebody is removed. More: `tooManySharedZoneKeys`.
     package var sharedZoneKeysMax = 50
 
     /// Participants of one share, with the owner, those who are only invited, and those who joined by its URL.
@@ -152,8 +152,8 @@ package struct Limits: Sendable, Equatable {
     /// ever shared in a zone, which the zone keeps as long as it lives. They are in no quota, and each takes some 300 bytes. More:
     /// `tooMuchShared`, also for a user who wants to join.
     package var sharingRowsMax = 100_000
-    /// Whether shares of hierarchies can be made now. No setting: a server that sees an older one turns it off for its
-    /// decisions. Not so: `hierarchiesUnavailable`. Those that are there are served all the same.
+    /// Whether shares of hierarchies can be made now. It is not a setting: a server that sees an older one turns it off for its
+    /// decisions. Not so: `hierarchiesUnavailable`. Existing shares of hierarchies are still served.
     package var servesHierarchies = true
     /// Living shares of hierarchies in one zone. Each write there reads them. More: `tooManyHierarchies`.
     package var hierarchiesMax = 1_000

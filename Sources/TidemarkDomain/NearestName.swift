@@ -2,7 +2,7 @@
 
 /// Finds the name that a mistyped one probably stands for.
 package enum NearestName {
-    /// I-7: bounds the work. Longer names are not compared, and no more than this many names of similar length are.
+    /// I-7: bounds the work. Longer names are not compared, and only this many names of similar length are.
     private static let bytesMax = 64
     private static let candidatesMax = 1_000
 

@@ -28,7 +28,6 @@ package struct FairQueue: Sendable {
         case refuse(WorkRefusal)
     }
 
-    /// The state of one owner.
     private struct OwnerState {
         let owner: WorkOwner
         /// Room of the works under way.

@@ -59,6 +59,5 @@ package enum CloseReason: Sendable {
     case peer(CloseCode?, reason: String)
     /// This side closed it, by ``MessageConnection/close(_:reason:)``.
     case local(CloseCode)
-    /// It failed.
     case failed(TransportError)
 }

@@ -13,7 +13,7 @@ package struct RequestRate: Sendable, Hashable {
 
     /// The largest value of both. The tables have the same bound.
     package static let valueMax = 1_000_000
-    /// A burst is what so many seconds allow, if nobody says something else.
+    /// By default, a burst is the rate times this many seconds.
     package static let burstSeconds = 10
 
     /// - Parameters:
@@ -63,7 +63,7 @@ package struct AccountLimits: Sendable, Equatable {
     package var requestsOfEach: RateChoice
     /// Connections of the account to each server, in whichever containers. Nil: nothing was chosen.
     package var connections: Int32?
-    /// The same of each account for which nothing was chosen.
+    /// The same for each account without its own choice.
     package var connectionsOfEach: Int32?
 
     /// The values that ``connections`` can have. The tables have the same bound.

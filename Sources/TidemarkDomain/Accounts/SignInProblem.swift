@@ -10,7 +10,7 @@ package enum SignInProblem: Sendable, Equatable, CaseIterable {
     case deviceRevoked
     /// A token of an identity provider that does not count here.
     case tokenInvalid
-    /// The token counts, and nobody has an account for its person.
+    /// The token is valid, but no account belongs to its person.
     case identityUnknown
 
     /// For the developer of the client.

@@ -94,7 +94,7 @@ package struct ZonePageQuery: Sendable {
         return query
     }
 
-    /// Whether a store passes over it, because the device is not to hear of it.
+    /// Whether a store passes over it, because the device must not get it.
     package func passesOver(_ record: RecordState) -> Bool {
         record.isDeleted && record.createdByDevice != device && record.changeNumber <= leftOutThrough
     }

@@ -5,7 +5,7 @@ internal import TidemarkFields
 /// The changes of one commit in a zone: every change between two of the zone's numbers, as a fetch would show it.
 ///
 /// A commit that proves a zone to be at one number, and leaves it at another, made all changes in between. For a device
-/// that has read up to the first number these changes are the whole next page. The store need not be read again.
+/// that has read up to the first number these changes are the whole next page. The store is not read again.
 package struct ZoneNews: Sendable {
     /// The most records. A commit with more is not news: devices read it from the store.
     package static let recordsMax = 20

@@ -162,7 +162,7 @@ extension ZonePageQuery {
 }
 
 extension ZonePageRead {
-    /// The number up to which the read has nothing but its first `count` records.
+    /// The number up to which the read has only its first `count` records.
     fileprivate func number(after count: Int) -> ChangeNumber {
         if count == records.count, let passedTo { return passedTo }
         return count == 0 ? records[0].changeNumber - 1 : records[count - 1].changeNumber

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A container by its name, as a client gives it when it connects. The container need not exist.
+/// A container by its name, as a client gives it when it connects. The container may not exist.
 package struct ContainerKey: Hashable, Sendable {
     /// Case-sensitive.
     package let identifier: String

@@ -3,7 +3,6 @@
 // The events of a device, as its server sees them.
 
 extension DeviceProgress {
-    /// A request has its answer.
     package mutating func answered(_ request: RequestSummary) {
         // Its memory is kept: no allocation from the second round on.
         if requests.count >= Self.requestsMax { requests.removeFirst(requests.count - Self.requestsMax + 1) }

@@ -6,7 +6,7 @@ internal import TidemarkFields
 package struct KeyGrant: Sendable, Equatable {
     /// The ephemeral key, the tag, and a key with its id.
     package static let sealedByteCountMin = 48 + 48
-    /// The same with 100 keys, which is as many as a device keeps of a zone.
+    /// The same with 100 keys, the number that a device keeps of a zone.
     package static let sealedByteCountMax = 48 + 100 * 48
     /// How many a device brings in one request, and of how many accounts it hears in the answer. With as many keys as a zone can have,
     /// such a request has 250 KB.

@@ -4,7 +4,7 @@
 package enum ChannelSender: Sendable, Equatable {
     /// Gives commands within the role.
     case `operator`(SignedInOperator)
-    /// Gives the commands of records of `cktool`, and no others.
+    /// May give the `cktool` commands for records, and no others.
     case user(SignedInAccount)
 }
 

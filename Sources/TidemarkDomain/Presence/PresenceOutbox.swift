@@ -20,7 +20,7 @@ struct PresenceOutbox: Sendable {
     /// Users with a line. The first is next.
     private var turns: [UserID] = []
     private var gone: [UInt64] = []
-    /// Members whom somebody was told of, and who are not gone.
+    /// Members that were reported and are not gone.
     private var told: Set<UInt64> = []
     private var lastTaken: Duration?
 
@@ -64,7 +64,7 @@ struct PresenceOutbox: Sendable {
         if told.remove(member.number) != nil { gone.append(member.number) }
     }
 
-    /// Somebody was told of these members in another way, and must hear when one of them goes.
+    /// These members were reported in another way, and their end must be reported too.
     mutating func count(asTold numbers: some Sequence<UInt64>) { told.formUnion(numbers) }
 
     private mutating func line(of user: UserID, _ change: (inout Line) -> Void) {

@@ -5,7 +5,7 @@ package import TidemarkFields
 /// The column beside a record by which a database finds it: one JSON object, made of ``IndexValue``s alone.
 ///
 /// A marked field has one entry for each form; all searchable fields share one. Scalars are texts whose bytes sort in
-/// the order of the values, so a database needs no type other than text in collation "C":
+/// the order of the values. So a database needs no type other than text in collation "C":
 ///
 ///     "=key": "…"        for equality; and for order, but of strings
 ///     "<key": "…"        for the order of strings

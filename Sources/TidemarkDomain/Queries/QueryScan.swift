@@ -5,7 +5,7 @@ internal import TidemarkFields
 /// Finds a page of results by looking at every record, in any order. A store without indexes uses it; a store with
 /// indexes must return the same.
 ///
-/// It holds no more records than the page will have, and no more of their bytes than the bound plus one record.
+/// It holds at most as many records as the page will have, and at most the bound plus one record of their bytes.
 package struct QueryScan {
     private let page: QueryPageQuery
     private let evaluator: QueryEvaluator

@@ -5,7 +5,7 @@
 ///
 /// Only the saves change parents, so a line of records that are not saved is followed once.
 ///
-/// Deletes are left out, because a record that is somebody's parent is never deleted.
+/// Deletes are left out, because the parent of another record is never deleted.
 struct ParentGraph {
     private let table: ZoneTable
     /// The names of all saves, also of those that are refused.

@@ -124,7 +124,7 @@ package final class RecordState: @unchecked Sendable {
     /// The bytes of the record that count in a quota. A tombstone counts nothing, so a deletion always makes
     /// room.
     ///
-    /// - Parameter fieldBytes: those of its fields, which need not have been read.
+    /// - Parameter fieldBytes: the bytes of its fields, which may not have been read.
     func countedBytes(fieldBytes: Int) -> Int64 {
         guard !isDeleted else { return 0 }
         let nameBytes = name.utf8.count + type.utf8.count + (parent?.utf8.count ?? 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The users whom an answer must name. In a private database all records are usually the caller's, who needs no
-// name. So these look for others, and usually find none: then nothing is allocated, hashed or looked up.
+// The users whom an answer must name. In a private database all records usually belong to the caller, who needs
+// no name. So these look for others, and usually find none: then nothing is allocated, hashed or looked up.
 
 extension Set<UserID> {
     /// Adds the user who created and the user who last changed a record, except the caller.

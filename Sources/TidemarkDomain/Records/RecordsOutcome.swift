@@ -153,8 +153,7 @@ package struct ItemFailure: Sendable, Equatable {
 }
 
 extension RecordsOutcome {
-    /// The same for somebody who takes part in a share: a right that is missing is one of the share, and no role's
-    ///
+    /// The same for a participant of a share: a missing permission is one of the share, and not of a role.
     var ofParticipant: RecordsOutcome {
         RecordsOutcome(
             saves: saves.map { save -> SaveOutcome in

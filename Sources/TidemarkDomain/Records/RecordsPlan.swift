@@ -86,7 +86,7 @@ struct RecordsPlan {
             var moved: [String: String?] = [:]
             let refused = saves.indices.compactMap { index -> (Int, ItemFailure)? in
                 guard request.saves[index].parent.setsParent, let record = saves[index].record else { return nil }
-                // A parent that does not change needs no right: it is known to exist.
+                // A parent that does not change needs no permission: it is known to exist.
                 if let parent = record.parent, parent != table.living(record.name)?.parent,
                     let reason = rules.refusal(ofParent: graph.record(parent), isNew: table.living(parent) == nil)
                 {
@@ -173,7 +173,7 @@ struct RecordsPlan {
         if saves.contains(where: \.isLeftForLater) { refuseDeletes { _ in .tooMuchAtOnce } }
         if table.areChildrenCut { refuseDeletes { _ in .cascadeTooLarge } }
         if table.references.isCut {
-            // Those of whose holders none was read may have some all the same.
+            // A record may have holders even if none of them was read.
             refuseDeletes { table.references.holders(of: $0.name).isEmpty ? .tooMuchAtOnce : .cascadeTooLarge }
         }
         let causes = RefusalCauses(request)

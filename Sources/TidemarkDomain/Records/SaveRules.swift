@@ -138,8 +138,8 @@ struct SaveRules {
         return record.parent == nil || table.hierarchies?.isRoot(record.name) ?? true ? .notPermitted : nil
     }
 
-    /// how many targets the record would have; nil if it may have them. A record that has more already, from a
-    /// server without the limit, can be changed all the same, but gets no more.
+    /// how many targets the record would have; nil if it may have them. A record that already has more, from a
+    /// server without the limit, can still be changed, but gets no more.
     private func tooManyTargets(of record: RecordState, _ save: RecordSave, over old: RecordState?) -> Int? {
         guard record.fields.mayNameOthers else { return nil }
         let count = record.livingTargets.count

@@ -5,7 +5,7 @@ struct ShareTable: Sendable {
     let zone: ZoneState
     private(set) var sharing: ZoneSharing
     /// The rows of the owner's account that count for ``Limits/sharingRowsMax``. Rows that transactions in its other zones add at the same
-    /// time are not seen, so they may pass the bound by as much.
+    /// time are not seen. So they may pass the bound by that number.
     private var rowCount: Int
     /// How they have changed since, in this order.
     private(set) var changes: [SharingChanges] = []
@@ -18,7 +18,7 @@ struct ShareTable: Sendable {
         rowCount = snapshot.sharingRowCount
     }
 
-    /// Whether the owner's account may have so many rows more.
+    /// Whether the owner's account has room for this many more rows.
     func hasRoom(for count: Int, within limits: Limits) -> Bool {
         count <= 0 || rowCount + count <= limits.sharingRowsMax
     }

@@ -154,7 +154,7 @@ package final class ZoneOverlay {
 
     private func keepToken(of request: RecordsRequest) {
         clientTokens[request.memoryDevice] = request.clientToken
-        // what participants leave takes no place of the owner's.
+        // tokens of participants take no place of the owner's.
         if request.access.scope == .shared { tokenUsers[request.memoryDevice] = request.user }
     }
 
@@ -182,7 +182,7 @@ package final class ZoneOverlay {
         return .success(outcome)
     }
 
-    /// the record of a save whose device must hear of it, if it is still the one that was saved.
+    /// the record of a save whose device must get it, if it is still the one that was saved.
     private func remembered(
         _ metadata: RecordMetadata, of save: RecordSave, _ access: RecordAccess
     ) -> RecordMetadata {
@@ -201,8 +201,8 @@ package final class ZoneOverlay {
             return ItemFailure(failure.reason, within: references.limits(limits))
         }
         guard failure.reason.isConflict else { return failure }
-        // the record that is in the way now, with which the client has to merge. If it is gone by now, or if the
-        // user may no longer read it, the failure is the same.
+        // the conflicting record, with which the client has to merge. If it is gone, or if the user may no
+        // longer read it, the failure is the same.
         let current = table?.living(save.name).flatMap { access.mayRead($0) ? $0 : nil }
         // the client fetches a record that is not read here.
         if current != nil, table?.isUnread(save.name) == true { return failure }

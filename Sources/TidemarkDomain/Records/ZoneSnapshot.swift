@@ -41,8 +41,8 @@ package struct ZoneRead: Sendable {
     package var moves: [RecordMove] = []
     /// Whether a hierarchy may be shared that was not.
     package var sharesHierarchy = false
-    /// How many records below those of the ``moves`` are read, and one more: `Limits.shareSubtreeMax`, and no more relatives
-    /// than a transaction may read.
+    /// The most records below those of the ``moves``: `Limits.shareSubtreeMax`, but no more relatives than a transaction may read.
+    /// The read takes one more, to see whether there are more.
     package var belowMax = 0
     /// A change of shares for which CKShare records must be read.
     package var action: ShareAction?
@@ -81,7 +81,7 @@ package struct ZoneRead: Sendable {
     package var followedMax: Int { min(referencesFollowedMax, relativesMax) }
 
     /// The records where cascades may begin. All that refers to them, directly or not, must be read, with the
-    /// living children of all of those. Empty unless something is deleted, so that saves need no further read.
+    /// living children of all of those. It is empty unless something is deleted, so that saves need no further read.
     package var cascadeRoots: [String] {
         parentNames.isEmpty ? [] : Set(parentNames + holderNames).sorted()
     }

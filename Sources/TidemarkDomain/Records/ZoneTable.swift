@@ -199,8 +199,8 @@ struct ZoneTable: Sendable {
     ///
     /// - Parameters:
     ///   - old: the version until now, or the tombstone.
-    ///   - batchEnd: the last number of the version's atomic batch, within which a page of the feed should not end
-    ///     (I-3); nil if the version is not in a batch.
+    ///   - batchEnd: the last number of the version's atomic batch; nil if the version is not in a batch. A page of the
+    ///     feed should not end within the batch (I-3).
     /// - Returns: the change number.
     mutating func write(_ version: RecordState, over old: RecordState?, batchEnd: ChangeNumber?) -> ChangeNumber {
         changeNumber += 1

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RecordsOutcome {
-    /// The outcome as a request memory stores it. Records that were in the way, or that the device must hear of, are
-    /// left out; they are read again.
+    /// The outcome as a request memory stores it. Records that conflicted, or that the device must get, are left out;
+    /// they are read again.
     ///
     /// Each number is stored as the difference to that of the item before, which is usually small: a dozen bytes for
     /// each save.

@@ -33,8 +33,8 @@ package struct RecordTypeSchema: Hashable, Sendable {
 }
 
 extension RecordTypeSchema {
-    /// A type that every database has but the public one, and no schema names: that of CKShare records. They may have any
-    /// fields, so queries find them by system fields alone.
+    /// A type of each database except the public one that no schema names: the type of CKShare records. They may have any fields,
+    /// so queries find them only by system fields.
     package static func systemType(named name: String) -> RecordTypeSchema? { Share.isType(name) ? share : nil }
 
     private static let share: RecordTypeSchema = {

@@ -41,7 +41,6 @@ extension Schema {
         return schema
     }
 
-    /// The part of a lesson that this schema has.
     package func part(of lesson: SchemaLesson) -> Schema {
         var part = Schema()
         for (name, fields) in lesson.fields {

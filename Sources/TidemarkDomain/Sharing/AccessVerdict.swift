@@ -36,7 +36,7 @@ package enum AccessReason: Hashable, Sendable {
     case hasAsked
     /// The user is blocked from the share.
     case blocked
-    /// The user is not in the share, and so many one-time links to it are not taken.
+    /// The user is not in the share, and this many one-time links to it are not taken.
     case linksUntaken(Int)
     /// The user was removed, or has left, by that change of the zone.
     case removed(at: ChangeNumber)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Somebody whose account ends, as others' shares know them.
+/// A person whose account ends, with the data by which others' shares know them.
 package struct EndedPerson: Hashable, Sendable {
     /// The account's user in each container.
     package let users: Set<UserID>

@@ -72,8 +72,8 @@ extension ShareAction {
     /// Decides the action.
     ///
     /// - Parameters:
-    ///   - snapshot: of the zone to which a link leads, or whose owner and name are known. It was read as ``read(of:)``
-    ///     says.
+    ///   - snapshot: the snapshot of the zone to which a link leads, or whose owner and name are known. It was read by
+    ///     ``read(of:)``.
     ///   - now: the server's clock.
     ///   - cause: the cause that is stored with the change.
     /// - Returns: the reason for a refusal. A user who may not enter the share gets `shareUnknown`, as if there were none.

@@ -37,7 +37,7 @@ package struct ShareChoice: Hashable, Sendable {
 }
 
 extension ShareVisitor {
-    /// The share to which the visitor comes.
+    /// The share that the visitor opens.
     package var choice: ShareChoice {
         if let linkHash { return ShareChoice(linkHashes: [linkHash]) }
         // A link that was not looked up does not tell which share it opens.

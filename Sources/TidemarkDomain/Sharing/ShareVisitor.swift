@@ -9,7 +9,7 @@ package struct ShareVisitor: Sendable, Hashable {
     package let secret: [UInt8]?
     /// The secret of the one-time link with which they come, instead of the URL.
     package let linkSecret: [UInt8]?
-    /// The name of the CKShare record to which they come without a link; nil: of the whole zone.
+    /// The name of the CKShare record that they open without a link; nil: the share of the whole zone.
     package let shareName: String?
     /// The SHA-256 of the secret of the share's URL, by which the link was looked up; nil: none was.
     package let linkHash: [UInt8]?
@@ -79,7 +79,7 @@ package struct ShareAcceptance: Sendable, Hashable {
 }
 
 extension ZoneSharing {
-    /// The living share to which the visitor may come, and how.
+    /// The living share that the visitor may open, and how.
     ///
     /// Nil means `shareUnknown`. The answer is the same if there is no such share, if it has ended, and if the visitor is not invited or
     /// was removed.
@@ -208,7 +208,7 @@ extension ZoneSharing {
         livingShares.contains { row(of: user, in: $0.number)?.isLiving ?? false }
     }
 
-    /// A participant leaves a share in which they take part. Nil if the user takes no part: nothing is left to do.
+    /// A participant leaves a share in which they take part. Nil if the user takes no part: there is nothing to do.
     func leaving(_ user: UserID, at number: ChangeNumber) -> SharingChanges? {
         for share in livingShares {
             guard let row = row(of: user, in: share.number), row.hasAccepted else { continue }

@@ -18,7 +18,7 @@ package struct ChangedTypes: Sendable, Equatable {
     /// No record has changed.
     package static let none = ChangedTypes(names: [])
 
-    /// Those of the versions before and after. In a hierarchy, records that are seen by others than before count as well.
+    /// The types of the versions before and after. In a hierarchy, records whose viewers changed count as well.
     package init(of changes: ZoneChanges) {
         self.init(names: [])
         insert(changes.records.lazy.map { $0.type })

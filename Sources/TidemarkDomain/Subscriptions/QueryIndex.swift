@@ -188,8 +188,8 @@ package struct QueryIndex: Sendable {
     ///   - old: the version before; nil: there was none.
     ///   - new: the version afterwards, or the tombstone.
     ///   - zoneName: the zone of both.
-    ///   - isOldUnread: whether the fields of the old version were not read. Then it counts as one that matches: a push too
-    ///     many, and never one too few.
+    ///   - isOldUnread: whether the fields of the old version were not read. Then it counts as a match: there may be a push too many, but
+    ///     never one too few.
     package func candidates(
         from old: RecordState?, to new: RecordState, in zoneName: String, isOldUnread: Bool = false
     ) -> some Sequence<Candidate> {

@@ -76,6 +76,6 @@ extension Subscription {
     /// Whether it is a zone or database subscription that fires only for one record type.
     package var isNarrowed: Bool { kind != .query && recordType != nil }
 
-    /// Whether records that count for it may have changed.
+    /// Whether records that are relevant to it may have changed.
     package func fires(on types: ChangedTypes) -> Bool { recordType.map(types.mayInclude) ?? true }
 }

@@ -40,7 +40,7 @@ package struct CredentialFile: Sendable {
         try file.changing { $0[name] = nil }
     }
 
-    /// The configuration has a credential again. If it is missing some day, that must not count as a sign-out.
+    /// The configuration has a credential again. If it is missing at a later start, that must not count as a sign-out.
     func forgetSignOut() {
         guard (try? token()) == "" else { return }
         // If that fails, the next start tries again.

@@ -55,7 +55,6 @@ final class AssetReading: @unchecked Sendable {
     private var checksum: Checksum?
     private var offset: Int64 = 0
 
-    /// The bytes of a piece.
     static let blockBytes = ContentHash.pieceByteCount
 
     /// - Throws: as ``advance()``.

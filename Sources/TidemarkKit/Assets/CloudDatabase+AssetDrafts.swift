@@ -3,7 +3,6 @@
 internal import Foundation
 internal import TidemarkFields
 
-/// The name of an upload.
 struct AssetUploadName: Sendable {
     /// Empty while it is not known.
     var sha256: [UInt8] = []

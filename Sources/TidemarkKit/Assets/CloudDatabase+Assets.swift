@@ -39,8 +39,8 @@ extension CloudDatabase {
 
     /// Brings a file's content to the server, unless it is there.
     ///
-    /// - Throws: `assetFileModified` if the file changes during the upload, `limitExceeded` and `quotaExceeded`
-    ///   if the server does not accept it, or the reason why there is no answer.
+    /// - Throws: `assetFileModified` if the file changes during the upload. `limitExceeded` or `quotaExceeded`
+    ///   if the server does not accept it. Otherwise the reason why there is no answer.
     func upload(_ file: AssetFile, for recordID: CKRecord.ID, report: Report?) async throws(CKError) {
         try await FileThread.stay { () async throws(CKError) in
             var driver = UploadDriver(self, file, for: recordID, report: report)

@@ -31,7 +31,7 @@ struct DownloadMachine: TransferMachine {
         case begun
         /// A place for a part of at most this many bytes; nil if there is no place.
         case placed(byteCountMax: Int?)
-        /// The oldest part came, with so many bytes.
+        /// The oldest part came, and has so many bytes.
         case received(byteCount: Int)
         case written
         /// The file has the wanted content, and its name.
@@ -46,7 +46,7 @@ struct DownloadMachine: TransferMachine {
     enum Action: Equatable {
         /// Give up the parts that are under way.
         case abandonParts
-        /// Tell the app that so many bytes are in the file.
+        /// Report to the app that the file has so many bytes.
         case report(Int64)
         /// Ask for the checksum, without waiting for it.
         case askForChecksum

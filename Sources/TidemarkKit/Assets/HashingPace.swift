@@ -6,8 +6,8 @@ struct HashingPace {
     /// The pieces that may be hashed before the next part is answered.
     private(set) var pieces: Int
     private let piecesMin: Int
-    /// How long a part takes: the shortest time of late. Hashing, and whatever else the machine does, makes single ones
-    /// longer.
+    /// The time of a part: the shortest one among the last parts. Hashing, and other work of the machine, makes single
+    /// ones longer.
     private var partTime: Duration?
 
     /// A network on which a MiB is under way for longer leaves time to hash.
@@ -34,7 +34,6 @@ struct HashingPace {
         pieces -= 1
     }
 
-    /// A part was answered.
     mutating func answered(after time: PartTime) {
         let shortest = min(time.duration, partTime.map { $0 + $0 / Self.partTimeDecay } ?? time.duration)
         partTime = shortest

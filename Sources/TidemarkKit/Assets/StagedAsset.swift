@@ -47,7 +47,7 @@ final class StagedAsset: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// Reads what an earlier download left, which counts for the check too.
+    /// Reads the bytes that an earlier download left. The check includes them.
     ///
     /// - Throws: `operationCancelled`.
     func resume() async throws(CKError) {

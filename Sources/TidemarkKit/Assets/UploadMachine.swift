@@ -63,7 +63,7 @@ struct UploadMachine: TransferMachine {
     enum Action: Equatable {
         /// Give up the parts that are under way, and a place that was taken.
         case abandonParts
-        /// Tell the app that so many bytes are at the server.
+        /// Report to the app that the server has so many bytes.
         case report(Int64)
         case ask
         /// - waits: whether to wait for a place. A transfer that has parts under way must not.

@@ -70,7 +70,6 @@ struct ConfigurationFile: Sendable {
         }
     }
 
-    /// The settings for one container.
     func settings(of container: String) -> Settings {
         containers[container]?.merged(over: settings) ?? settings
     }

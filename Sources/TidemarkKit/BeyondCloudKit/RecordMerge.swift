@@ -37,7 +37,7 @@ struct RecordMerge {
             // fetched here.
             return ours == nil && client[keyPath: space].changes[key] == nil ? theirs : ours
         case .unrelated where isAcrossLives:
-            // The server's version need not follow from the ancestor, so every difference is in dispute.
+            // The server's version may not follow from the ancestor, so every difference is in dispute.
             if ours == nil && client[keyPath: space].changes[key] == nil || same(ours, theirs) { return theirs }
             return decide(key, in: space, before, theirs, ours)
         default:

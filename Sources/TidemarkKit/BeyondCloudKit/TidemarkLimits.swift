@@ -5,7 +5,7 @@ internal import TidemarkWire
 /// The limits of a server for the user of a container. CloudKit has no such type: its limits are in its documentation.
 ///
 /// A property is nil if the server does not say it, or if there is no limit. A request that passes a limit fails with the error of that
-/// property, so code need not check first. An app that shows how full the storage is compares ``quotaUsedBytes`` with
+/// property, so code does not have to check first. An app that shows how full the storage is compares ``quotaUsedBytes`` with
 /// ``quotaBytes``.
 public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
     /// Records that one request may save, delete or fetch. More: `limitExceeded`.
@@ -67,6 +67,6 @@ extension CKContainer {
     /// The server's limits, as it sent them when this container last connected. Nil: it has not connected yet with the credential
     /// that is in use. ``accountStatus()`` connects.
     ///
-    /// An operator may change a limit at any time. The container hears of it with its next connection.
+    /// An operator may change a limit at any time. The container gets the new value with its next connection.
     public var limits: TidemarkLimits? { context.connection.limits }
 }

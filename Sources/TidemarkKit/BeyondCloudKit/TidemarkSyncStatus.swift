@@ -155,7 +155,7 @@ extension TidemarkSyncStatus {
         public let error: CKError
         /// The item that failed.
         public let subject: Subject
-        /// When the engine heard of it.
+        /// When the engine got it.
         public let date: Date
 
         /// For logs.

@@ -64,7 +64,7 @@ extension CloudDatabase {
 
     /// For whole records.
     ///
-    /// - Parameter limit: of the number of records; 0: as many as the server likes.
+    /// - Parameter limit: the most records; 0 lets the server choose.
     func zoneChangesRequest(
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, limit: Int, withEnds: Bool
     ) -> WireFetchZoneChanges {

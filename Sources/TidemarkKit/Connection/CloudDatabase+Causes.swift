@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CloudDatabase.RecordResults {
-    /// if a parent was refused on this device, the server never heard of it. Then its child fails with the
-    /// parent's reason. For parents that the server refuses, the server itself does this.
+    /// if a parent was refused on this device, the server never got it. Then its child fails with the parent's
+    /// reason. For parents that the server refuses, the server itself does this.
     ///
     /// - Parameters:
     ///   - refused: saves that were not sent.

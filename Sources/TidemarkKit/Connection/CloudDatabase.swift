@@ -131,8 +131,8 @@ extension CKError {
         }
     }
 
-    /// The time that the server gives, but at most a day. Without that, 1 s, doubling up to five minutes, each between
-    /// half and all of that, by chance.
+    /// The time that the server gives, but at most a day. Without that: 1 s, doubling up to five minutes, each a random
+    /// time between half and all of that.
     func waitBeforeRetry(failures: Int, randomBits: UInt64) -> Duration {
         if let retryAfterSeconds { return .seconds(max(0, min(retryAfterSeconds, 86_400))) }
         let nominal: Duration = min(.seconds(300), .seconds(1) * (1 << min(failures, 9)))

@@ -21,7 +21,7 @@ extension ConnectionMachine {
         case closeChannel
         case send([UInt8])
         case wakeUp(after: Duration)
-        /// Parts of assets may have so many bytes at this server.
+        /// The most bytes of a part of an asset at this server.
         case limitChunks(Int)
         /// Give the device a new life, by ``ConnectionMachine/begin(life:)``.
         case renewLife

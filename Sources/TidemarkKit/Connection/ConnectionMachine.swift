@@ -245,8 +245,8 @@ struct ConnectionMachine {
         return keepsConnection ? actions + connect(now: now) : actions
     }
 
-    /// The credential for the attempt that begins. It is of the same account as the one before. If the server names
-    /// another user for it, requests of one user are never carried out for the other.
+    /// The credential for the attempt that begins. It belongs to the same account as the one before. If the server
+    /// names another user for it, requests of one user are never carried out for the other.
     mutating func renew(credential: String) { hello.credential = credential }
 
     // MARK: What the channel says
@@ -301,14 +301,14 @@ struct ConnectionMachine {
 
     // MARK: Lives and identities
 
-    /// From now on requests belong to this life of the device, and are numbered from the start. The server hears of it
-    /// with the next Hello.
+    /// From now on requests belong to this life of the device, and are numbered from the start. The next Hello tells
+    /// the server.
     mutating func begin(life: [UInt8]) {
         hello.life = life
         numbers.beginLife()
     }
 
-    /// From now on the device has this identity. The server hears of it with the next Hello.
+    /// From now on the device has this identity. The next Hello tells the server.
     mutating func replace(device: [UInt8]) {
         hello.device = device
     }

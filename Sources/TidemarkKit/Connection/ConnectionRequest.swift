@@ -9,7 +9,7 @@ struct ConnectionRequest {
     var isIdentification = false
     /// A part of an upload: large, and another server may be elsewhere, so that it is not sent again after a cut.
     var isPart = false
-    /// Nil once it has been encoded and need not be again.
+    /// Nil once the request has been encoded and is not encoded again.
     var make: (@Sendable (WireRequestStamp?) -> WireClientEnvelope)?
     var bytes: [UInt8] = []
     /// For a change: random bits.

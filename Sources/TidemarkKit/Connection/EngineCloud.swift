@@ -106,8 +106,8 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         throw error
     }
 
-    /// Nothing is asked for an account before it is known whose it is, and nothing that was decided for another user. This
-    /// cloud may know of a switch before the engine has heard of it.
+    /// No request is made before the account's user is known, and none that was decided for another user. This cloud may know of a switch
+    /// before the engine does.
     private func database(for user: CKRecord.ID) throws(CKError) -> CloudDatabase {
         guard let account = state.withLock({ $0.account }) else { throw CKError.noAccount }
         guard account.user == user.recordName else { throw CKError.otherAccount }
@@ -256,7 +256,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     }
 
     func pushed(_ push: WirePush) {
-        // It is for the app. An engine hears of the same change by its own subscription.
+        // It is for the app. An engine gets the same change by its own subscription.
         if push.kind == .query { return }
         let now = context.scheduler.now
         let (observer, isWanted) = state.withLock { state in

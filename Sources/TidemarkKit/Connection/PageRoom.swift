@@ -3,7 +3,7 @@
 /// How many records an engine asks for in a page of a zone. A page may be too large for the network to carry it in
 /// time.
 struct PageRoom: Equatable {
-    /// For a request: 0 for as many as the server likes.
+    /// The limit in a request: 0 lets the server choose.
     private(set) var limit = 0
 
     /// From this many on the server decides.

@@ -35,7 +35,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
 
     /// Fetches all zones of the database, with the default zone.
     ///
-    /// The operation is of exactly this class, so that subclasses need not have its `init()`.
+    /// The operation is of exactly this class, so that subclasses do not have to have its `init()`.
     public class func fetchAllRecordZonesOperation() -> CKFetchRecordZonesOperation {
         CKFetchRecordZonesOperation()
     }

@@ -49,7 +49,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     /// Fetches the user record of the user who is signed in.
     ///
-    /// The operation is of exactly this class, so that subclasses need not have its `init()`.
+    /// The operation is of exactly this class, so that subclasses do not have to have its `init()`.
     public class func fetchCurrentUserRecordOperation() -> CKFetchRecordsOperation {
         let operation = CKFetchRecordsOperation()
         operation.fetchesCurrentUser = true

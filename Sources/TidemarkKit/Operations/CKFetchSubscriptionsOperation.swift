@@ -35,7 +35,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
 
     /// Fetches all of the user's subscriptions to the database.
     ///
-    /// The operation is of exactly this class, so that subclasses need not have its `init()`.
+    /// The operation is of exactly this class, so that subclasses do not have to have its `init()`.
     public class func fetchAllSubscriptionsOperation() -> CKFetchSubscriptionsOperation {
         CKFetchSubscriptionsOperation()
     }

@@ -16,7 +16,7 @@ extension CloudDatabase {
     ///
     /// - Parameters:
     ///   - zoneID: nil for all zones.
-    ///   - limit: 0: as many as the server likes.
+    ///   - limit: 0 lets the server choose.
     func records(
         matching query: CKQuery, in zoneID: CKRecordZone.ID?, desiredKeys: [CKRecord.FieldKey]?, limit: Int
     ) async throws(CKError) -> QueryResults {

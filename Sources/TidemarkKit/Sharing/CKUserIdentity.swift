@@ -12,8 +12,8 @@ public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     /// The lookup that found the user.
     public let lookupInfo: CKUserIdentity.LookupInfo?
 
-    /// The user's name, for the app to show: given name, family name or both, as an operator has set them. Nil if the user has
-    /// none, or takes no part in the share yet.
+    /// The user's name, for the app to show: given name, family name or both, as an operator has set them. Nil if the user has none, or has
+    /// not joined the share.
     public let nameComponents: PersonNameComponents?
 
     /// Whether there is an account: false for an address that belongs to no user.

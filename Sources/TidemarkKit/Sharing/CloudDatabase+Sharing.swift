@@ -75,7 +75,7 @@ extension CloudDatabase {
         _ metadatas: [CKShare.Metadata]
     ) async throws(CKError) -> [CKShare.Metadata: Result<CKShare, CKError>] {
         var results: [CKShare.Metadata: Result<CKShare, CKError>] = [:]
-        // Before they are accepted: an engine may hear of the zone at once.
+        // Before they are accepted: an engine may fetch the zone at once.
         try await keepLinkKeys(of: metadatas)
         if metadatas.contains(where: { $0.link != nil && $0.containerIdentifier == keys.container }) {
             await publishQuietly()

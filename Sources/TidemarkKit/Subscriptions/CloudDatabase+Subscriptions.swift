@@ -4,7 +4,6 @@ internal import TidemarkTelemetry
 internal import TidemarkWire
 
 extension CloudDatabase {
-    /// The result for each subscription.
     struct SubscriptionResults {
         var saves: [CKSubscription.ID: Result<CKSubscription, CKError>] = [:]
         var deletes: [CKSubscription.ID: Result<Void, CKError>] = [:]
@@ -22,7 +21,7 @@ extension CloudDatabase {
                 request.saves.append(try WireSubscription(subscription))
                 sent.append(subscription)
             } catch {
-                // Others are saved all the same: each has its own result.
+                // Other saves still take place: each has its own result.
                 results.saves[subscription.subscriptionID] = .failure(error)
             }
         }

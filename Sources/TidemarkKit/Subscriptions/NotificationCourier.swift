@@ -18,7 +18,7 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
         var isDelivering = false
         /// The number of the account. Results for another account are not delivered.
         var accountNumber = 0
-        /// Whether a push was lost, and no answer has told yet which subscriptions there are.
+        /// Whether a push was lost, and the subscriptions have not been read since.
         var mustLook = false
 
         mutating func forget() {

@@ -70,7 +70,7 @@ extension NotificationPayload {
         isPruned = type == .query
     }
 
-    /// The same without what happened to which record, and silent.
+    /// The same push without the record and its change, and silent.
     var withoutContent: NotificationPayload {
         var bare = NotificationPayload(type: type, scope: scope)
         bare.subscriptionID = subscriptionID

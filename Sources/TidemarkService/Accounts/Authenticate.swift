@@ -73,7 +73,7 @@ extension CloudService {
         }
     }
 
-    /// The connections that operators have closed of late.
+    /// The connections that operators have closed recently.
     package func connectionClosings() async -> Result<[ConnectionsClosing], FailureReason> {
         await retry.run { () async throws(StorageError) in
             .success(try await storage.connectionClosings())

@@ -33,7 +33,7 @@ package protocol AssetStore: AnyObject, Sendable {
     /// This many bytes from the offset, fewer only at the end.
     ///
     /// - Parameters:
-    ///   - head: bytes that the result begins with, so that the sender need not copy the content behind them.
+    ///   - head: bytes that the result begins with, so that the sender does not have to copy the content behind them.
     ///   - owner: whose turn the call takes.
     /// - Throws: `missing` if the asset does not exist.
     func read(

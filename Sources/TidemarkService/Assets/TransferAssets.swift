@@ -183,7 +183,7 @@ extension CloudService {
     }
 
     /// Adds the stored asset to the database, then looks at the store again. A collection that was removing it has
-    /// ended by now, and no other can begin. If that collection took the asset, it must be uploaded once more.
+    /// ended, and no other can begin. If that collection took the asset, it must be uploaded once more.
     ///
     /// The quota was asked before the last bytes came, but only here nobody else can take the room.
     private func keep(

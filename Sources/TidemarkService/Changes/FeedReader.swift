@@ -155,7 +155,7 @@ struct FeedReader: Sendable {
 }
 
 extension ZonePageQuery {
-    /// Makes the page a small one: of so many bytes, and of as many shares as are read at once.
+    /// Makes the page a small one, with this many bytes, and as many shares as are read at once.
     fileprivate mutating func cut(toBytes count: Int, _ limits: Limits) {
         bytesMax = min(bytesMax, count)
         sharesMax = min(sharesMax, limits.sharesTogetherMax)

@@ -5,7 +5,7 @@ internal import TidemarkScheduling
 internal import TidemarkTelemetry
 
 extension CloudService {
-    /// The user's account key, and the keys of zones of one or several databases, as many as fit into a page.
+    /// The user's account key, and the keys of zones of one or several databases, up to the size of a page.
     ///
     /// - Returns: the zones in that order, `zoneNameInvalid` for a name that no zone can have. If not all fit, the first
     ///   ones, and at least one. `tooManyItems` over ``Limits/keyZonesMax``; `keysUnavailable` and
@@ -95,7 +95,7 @@ extension CloudService {
         }
     }
 
-    /// The same for a user who may add keys to a zone only while it has fewer than so many.
+    /// The same for a user who may add keys to a zone only while it has fewer than `countMax`.
     func saveZoneKey(
         _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int,
         else refusal: FailureReason

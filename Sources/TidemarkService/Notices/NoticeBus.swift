@@ -15,7 +15,7 @@ package protocol NoticeBus: Sendable {
 
     /// Tells all servers that follow the topics of these notices. Nothing is tried again. From any thread.
     ///
-    /// - Returns: false if nobody hears of it. The failure has been logged.
+    /// - Returns: false if no server gets them. The failure has been logged.
     func publish(_ notices: [ServerNotice]) async -> Bool
 
     /// From now on this server needs the notices of these topics. Each call counts: a topic is followed until it was left as

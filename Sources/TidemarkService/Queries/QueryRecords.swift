@@ -12,7 +12,8 @@ extension CloudService {
     ///   - cursor: from the page before, with the same query; empty for the first page.
     ///   - recordsMax: the most records that the client wants; 0 leaves it to the server. A page is cut at
     ///     `Limits.answerBytesMax` too.
-    ///   - mayMark: whether it may be the first query to need a mark. Nobody's may not in any case.
+    ///   - mayMark: whether it may be the first query to need a mark. A query without a credential never may
+    ///
     ///   - turn: the query's place, which it may give back for a while.
     package func queryRecords(
         _ query: Query, in database: DatabaseID, of container: ContainerID, by caller: RecordAccess, cursor: [UInt8],

@@ -11,7 +11,7 @@ internal import TidemarkFields
 /// request says that they are new.
 ///
 /// The cache is never trusted. ``Storage/commit(_:at:)`` writes only if nobody else has written in the zone since, and
-/// if records that were assumed to be new are new. So servers need not tell each other anything, and an entry may be
+/// if records that were assumed to be new are new. So servers do not have to notify each other, and an entry may be
 /// dropped at any time. Accounts share the room: the account that uses most gives way to a new zone.
 struct KnownZones {
     /// Everything that the rules need, as a transaction would have read it.
@@ -103,8 +103,8 @@ struct KnownZones {
         return dropped
     }
 
-    /// Zones that have left the cache. All loops would wait for the lock while their memory goes back, so that is done
-    /// without it.
+    /// Zones that have left the cache. Freeing their memory under the lock would hold up all loops, so it is done
+    /// without the lock.
     struct Dropped: Sendable {
         fileprivate var zones: [KnownZone] = []
         fileprivate var all: FairCache<ZoneKey, KnownZone>?

@@ -215,7 +215,7 @@ final class WriteCoordinator: Sendable {
             default: throw error
             }
         }
-        // NB: slow work is done without the lock, because the other loops wait for it.
+        // NB: slow work is done without the lock, because other loops wait for the lock.
         var followed = shared.knownZones.withLock { $0.lend(keys) }
         followed.follow(decision.changes)
         _ = shared.knownZones.withLock { $0.takeBack(followed) }
@@ -230,7 +230,7 @@ final class WriteCoordinator: Sendable {
         in known: inout KnownZones.Knowledge, for part: [WriteQueue.Entry], keys: [ZoneKey], bytesMax: Int
     ) async throws(StorageError) -> CacheMiss? {
         guard known.hasUnknown, !known.areUnknownNew(to: part, keys: keys) else { return nil }
-        // NB: for a single record, a transaction with a lock takes no more round trips, and its statements take the
+        // NB: for a single record, a transaction with a lock takes as many round trips, and its statements take the
         // database less time.
         guard keys.count == 1, known.moments[0].absentNames.count > 1 else { return .recordsUnknown }
         let found = try await storage.records(
@@ -302,7 +302,7 @@ final class WriteCoordinator: Sendable {
                 continue
             }
             let isLong = visitCount > shared.settings.visitsOnLoopMax
-            // The cache learns nothing: all loops would wait while it takes in so many records.
+            // The cache learns nothing: taking in so many records would hold up all loops.
             if isLong { _ = shared.knownZones.withLock { $0.forget(keys) } }
             let decision =
                 if isLong || isMuch {
@@ -393,7 +393,7 @@ final class WriteCoordinator: Sendable {
         return byteCount > shared.settings.indexedBytesOnLoopMax && schemas.values.contains(where: \.hasIndexes)
     }
 
-    /// NB: a snapshot from the cache may have all records of its zone. Those that nobody names cost nothing.
+    /// NB: a snapshot from the cache may have all records of its zone. Records that no request names cost nothing.
     private static func storedBytes(for reads: [ZoneRead], in snapshots: [ZoneSnapshot]) -> Int {
         zip(reads, snapshots).reduce(0) { $0 + $1.1.storedBytes(for: $1.0) }
     }

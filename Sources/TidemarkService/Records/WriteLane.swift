@@ -19,7 +19,7 @@ struct WriteLane {
     /// The turns of the lane's owners among lanes that are ready: each owner who waits here, once.
     private var firstListed: WorkOwner?
     private var othersListed: [WorkOwner] = []
-    /// The large reads of owners whose next request here is large, once each. As a rule there are none.
+    /// The large reads of owners whose next request here is large, once each. Usually there are none.
     private var largeReads: [LargeRead] = []
 
     init(loop: Int) {

@@ -34,8 +34,8 @@ package struct WriteSettings: Sendable {
     /// Stored bytes that a transaction may read beyond as many bytes as its requests bring. The largest record
     /// has no more (`Limits.recordBytesMax`), so saving one record takes no place. A larger read takes one.
     package var storedBytesFree = 1_048_576
-    /// Relatives that a transaction may read. PostgreSQL takes some milliseconds for so many. A request that
-    /// reaches more takes a place, too.
+    /// Relatives that a transaction may read. PostgreSQL takes some milliseconds for this number. A request
+    /// that reaches more takes a place, too.
     package var relativesFree = 2_500
     /// Transactions of the process that may read more: each up to `Limits.storedBytesMax` and
     /// `Limits.cascadeReferencesMax`. While they are merged and written, they take a few times as many bytes. An account
@@ -64,7 +64,8 @@ package struct WriteSettings: Sendable {
 
     package init() {}
 
-    /// Stored bytes that a transaction without a place may read, if its requests bring so many bytes of fields.
+    /// The stored bytes that a transaction without a place may read, if its requests bring this many bytes of
+    /// fields.
     func storedBytesMax(bringing byteCount: Int) -> Int { storedBytesFree + byteCount }
 
     var retry: RetryPolicy {

@@ -5,12 +5,12 @@ internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkFields
 
-/// A server's cached schemas of its containers, so that a save need not read them.
+/// A server's cached schemas of its containers, so that a save does not have to read them.
 ///
 /// It is never trusted blindly: every write transaction reads the schema's version after its locks, and loads the
 /// schema again if the version differs. Lessons of saves only add types and fields, and do not change the version. A
-/// server that has not heard of it learns it when it needs it. So a schema may be dropped at any time, and unused ones
-/// are dropped.
+/// server without a lesson learns it when it needs it. So a schema may be dropped at any time, and unused ones are
+/// dropped.
 ///
 /// A schema belongs to no account, because all users of its container need it. So accounts have no shares of the room. A user who uses
 /// seven containers with full schemas in turn drives out all others. Each of these is then read again by the next save: some milliseconds

@@ -2,7 +2,7 @@
 
 internal import TidemarkFairness
 
-/// How many addresses each account has looked up in the current minute. So nobody finds out by trying which
+/// How many addresses each account has looked up in the current minute. So nobody finds out by trial which
 /// addresses have accounts. Links to which accounts ask for access are counted in the same way.
 struct AddressLookups {
     private static let minute = Duration.seconds(60)
@@ -13,9 +13,9 @@ struct AddressLookups {
     /// The end of the minute, which is the same for all.
     private var end = Duration.zero
 
-    /// Counts so many more addresses, if the account may look them up now.
+    /// Counts this many more addresses, if the account may look them up now.
     ///
-    /// - Returns: how long the account must wait; nil: it need not.
+    /// - Returns: how long the account must wait; nil: it does not have to wait.
     mutating func take(_ count: Int, for owner: WorkOwner, atMost countMax: Int, now: Duration) -> Duration? {
         if now >= end { (counts, end) = ([:], now + Self.minute) }
         let sum = (counts[owner] ?? 0) + count

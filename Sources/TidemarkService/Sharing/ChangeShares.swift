@@ -62,7 +62,8 @@ extension CloudService {
     /// Leaves zones of other users: one result for each, in order. Leaving a zone that does not exist
     /// succeeds.
     ///
-    /// Access is first read without a lock. A user who takes no part waits for nobody, and learns nothing from a wait.
+    /// Access is first read without a lock. A user who takes no part waits for nobody, and learns nothing from the
+    /// wait.
     package func leaveZones(
         _ keys: [ZoneKey], for bearer: LinkBearer, askedBy asker: Asker = Asker(),
         in turn: WorkTurn = WorkTurn(of: .nobody)
@@ -239,7 +240,7 @@ extension CloudService {
 }
 
 extension ShareAction {
-    /// Whether it gives and takes no access.
+    /// Whether it neither gives nor takes access.
     fileprivate var isRequest: Bool { if case .requestAccess = self { true } else { false } }
     fileprivate var isLeaving: Bool { if case .leave = self { true } else { false } }
 }

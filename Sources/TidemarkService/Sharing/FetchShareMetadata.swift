@@ -199,7 +199,7 @@ extension CloudService {
         }
     }
 
-    /// The share to which a link leads, and how the visitor may come to it. Nil if the visitor may not.
+    /// The share to which a link leads, and how the visitor may enter it. Nil if the visitor may not.
     ///
     /// The store gets the same requests in each case. So the time that they take does not tell why the answer is nil.
     ///
@@ -268,7 +268,7 @@ private struct LinkedSecret: Hashable, Sendable {
     }
 }
 
-/// Links that led to shares to which somebody may come.
+/// Links that led to shares that a visitor may open.
 private struct OpenableLinks {
     var links: Set<LinkedSecret> = []
     /// The shares that were read together.

@@ -34,8 +34,8 @@ extension CloudService {
         }
     }
 
-    /// Zones of others, in that order. Each to which the user has no access is `zoneNotFound`, whatever became of it (I-5).
-    /// `tooManyItems` over the limit of R-155.
+    /// Zones of others, in that order. The result for a zone without access is `zoneNotFound`, whatever its state (I-5). `tooManyItems`
+    /// over the limit of R-155.
     package func sharedZones(
         _ keys: [ZoneKey], for user: UserID
     ) async -> Result<[Result<ZoneState, FailureReason>], FailureReason> {
@@ -88,7 +88,7 @@ extension CloudService {
     ///
     /// Parts of a file go to the owner's database, so a stranger must not send even one (I-5). The right is read when an upload is
     /// prepared, and with its last part. For parts in between, the last result is used for a while: they are under way together, and a read
-    /// could change their order. A user who has lost the right by then leaves a part of a file, which never becomes an asset.
+    /// could change their order. A user who has lost the right in between leaves a part of a file, which never becomes an asset.
     package func partAccess(
         to key: ZoneKey, by caller: RecordAccess, for owner: WorkOwner
     ) async -> Result<Void, FailureReason> {

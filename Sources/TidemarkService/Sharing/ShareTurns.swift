@@ -32,7 +32,7 @@ final class ShareTurns: Sendable {
     }
 
     /// - Parameter scheduler: of the caller.
-    /// - Returns: `tooManyRequests` if the turn does not come. `storeUnavailable` if the asker has left by then.
+    /// - Returns: `tooManyRequests` if the turn does not come. `storeUnavailable` if the asker has left in between.
     func run<Value>(
         in zone: ZoneKey, for owner: WorkOwner, askedBy asker: Asker, by scheduler: any Scheduler,
         _ work: () async -> Result<Value, FailureReason>

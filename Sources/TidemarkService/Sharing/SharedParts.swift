@@ -27,7 +27,7 @@ struct SharedParts: Sendable {
         }
     }
 
-    /// Begins the parts that need nothing else, at once and in order. Then it begins those that save a CKShare.
+    /// Starts the parts that need nothing else, at once and in order. Then it starts those that save a CKShare.
     func modify(
         _ parts: [RecordsRequest], completing: PartsCompletion?
     ) async -> [Result<RecordsOutcome, FailureReason>] {

@@ -17,7 +17,7 @@ extension CloudService {
     /// are read together.
     ///
     /// - Parameter shareNames: the names of the CKShare records. Other shares come without people.
-    /// - Returns: those of zones that live, and to which the caller has access (I-5).
+    /// - Returns: the shares of zones that are living, and to which the caller has access (I-5).
     package func shares(
         of names: Set<String>, in database: DatabaseID, named shareNames: Set<String>, by access: RecordAccess
     ) async -> Result<[ZoneID: ZoneSharing], FailureReason> {
@@ -36,7 +36,7 @@ extension CloudService {
     /// - Parameters:
     ///   - user: who asks.
     ///   - share: whose CKShare record is read; nil: that of the whole zone.
-    ///   - linkHash: of the link with which the user comes. The share that it opens is read, and no other.
+    ///   - linkHash: the hash of the link with which the user opens it. Only the share that it opens is read.
     func sharedZone(
         _ key: ZoneKey, of share: Share? = nil, for user: UserID, linkHash: [UInt8], bytesMax: Int
     ) async throws(StorageError) -> SharedZoneRead? {

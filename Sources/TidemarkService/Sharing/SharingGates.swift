@@ -19,8 +19,8 @@ package struct SharingGates: Sendable {
 extension CloudService {
     /// Does one step of a request in a turn of the request's owner.
     ///
-    /// - Returns: `tooManyRequests` if the turn does not come. `storeUnavailable` if the asker has left by then, so that
-    ///   nobody waits for the step.
+    /// - Returns: `tooManyRequests` if the turn does not come. `storeUnavailable` if the asker has left in between, so that nobody waits
+    ///   for the step.
     func inTurn<Value: Sendable>(
         _ turn: WorkTurn, askedBy asker: Asker, _ step: () async -> Result<Value, FailureReason>
     ) async -> Result<Value, FailureReason> {

@@ -9,9 +9,9 @@ package enum ServerNotice: Sendable, Hashable {
     case queryFired(QueryNotice)
     /// The query subscriptions that look at a database have changed.
     case queriesChanged(DatabaseID)
-    /// So many query subscriptions of a database were fired that other servers were not told of each.
+    /// Very many query subscriptions of a database were fired, so other servers did not get a notice for each.
     case queriesLost(DatabaseID)
-    /// Other servers were told of all that these changes fire. It comes after what they fire, and never before.
+    /// Other servers have got notices for everything that these changes fire. This one always comes after them.
     case queriesEvaluated(EvaluatedChanges)
     case credentialRevoked(CredentialID)
     case deviceRevoked(AccountDevice)
@@ -29,7 +29,7 @@ package enum ServerNotice: Sendable, Hashable {
     case devicesWritten(DeviceAnswer)
 }
 
-/// An operator's wish to close connections, for servers that may not have heard of it.
+/// An operator's wish to close connections, for servers that may not have got the notice.
 package struct ConnectionsClosing: Sendable, Equatable {
     package let account: AccountID
     /// Nil: all devices of the account.

@@ -45,8 +45,8 @@ package protocol Storage: KeyGrantStorage {
         now: Timestamp
     ) async throws(StorageError) -> Identity?
 
-    /// The identifiers of the containers in which an account is a user already, the newest first. The account may be
-    /// told of these (I-5). None for a credential that is unknown, revoked or expired at `now`.
+    /// The identifiers of the containers in which an account is a user already, the newest first. The account may see
+    /// these (I-5). None for a credential that is unknown, revoked or expired at `now`.
     func containers(
         credentialHash: [UInt8], environment: ContainerEnvironment, countMax: Int, now: Timestamp
     ) async throws(StorageError) -> [String]
@@ -112,7 +112,7 @@ package protocol Storage: KeyGrantStorage {
         among credentials: [CredentialID], now: Timestamp
     ) async throws(StorageError) -> [CredentialID]
 
-    /// The connections that operators have closed of late, for a server that may have missed notices.
+    /// The connections that operators have closed recently, for a server that may have missed notices.
     func connectionClosings() async throws(StorageError) -> [ConnectionsClosing]
 
     /// The containers among these that are closed, or deleted: their sessions are to be closed.
@@ -163,7 +163,7 @@ package protocol Storage: KeyGrantStorage {
 
     /// Chooses what an account may send to each server, or each account in a container. False: it is not there.
     ///
-    /// - Parameter account: nil: each account for which nothing is chosen, in place of what servers allow.
+    /// - Parameter account: nil: each account without its own choice, in place of the servers' default.
     func setRequestRate(_ choice: RateChoice, of account: AccountID?) async throws(StorageError) -> Bool
     func setRequestRate(_ choice: RateChoice, in container: ContainerKey) async throws(StorageError) -> Bool
 
@@ -171,7 +171,7 @@ package protocol Storage: KeyGrantStorage {
     ///
     /// - Parameters:
     ///   - count: nil: nothing is chosen.
-    ///   - account: nil: each account for which nothing is chosen, in place of what servers allow.
+    ///   - account: nil: each account without its own choice, in place of the servers' default.
     func setConnectionsMax(_ count: Int32?, of account: AccountID?) async throws(StorageError) -> Bool
 
     /// The container's own roles that these users have. Users without roles are left out.
@@ -482,10 +482,10 @@ package protocol Storage: KeyGrantStorage {
     /// One entry for each zone, in that order, up to the first one whose keys do not fit. No more are read.
     ///
     /// - Parameters:
-    ///   - keysMax: how many keys fit. A zone without keys counts as one. At least as many as a zone may have, or there may
-    ///     be no entry at all.
-    ///   - sharing: what of the zones' shares is read in the same snapshot. A zone to which its only user has no access
-    ///     counts as nothing.
+    ///   - keysMax: the number of keys that fit. A zone without keys counts as one. It is at least the most keys of a zone, or there may be
+    ///     no entry at all.
+    ///   - sharing: the part of the zones' shares that is read in the same snapshot. A zone to which its only user has
+    ///     no access counts as nothing.
     func zoneKeys(
         of zones: [ZoneKey], keysMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> [ZoneKeysRead]
@@ -514,8 +514,8 @@ package protocol Storage: KeyGrantStorage {
     /// anything changed. All zones of the databases are read for it.
     func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark]
 
-    /// The same of shared databases, each with its user. It differs if the zones to which the user has access are others,
-    /// or if one of them has another change number. All else leaves it as it is (I-5).
+    /// The same of shared databases, each with its user. It differs if the user has access to other zones, or if one of them has another
+    /// change number. Nothing else changes it (I-5).
     func sharedMarks(
         of viewers: [DatabaseID: UserID]
     ) async throws(StorageError) -> [DatabaseID: ChangeMark]

@@ -127,8 +127,8 @@ extension CloudService {
     /// Queries that are checked in one turn of the event loop.
     private static var queriesInTurn: Int { 16 }
 
-    /// Query subscriptions of a database have changed, at this server or another: they are read again. A server that does not hear of
-    /// it looks within ``QueryWatches/ageMax`` (I-4).
+    /// Query subscriptions of a database have changed, at this server or another: they are read again. A server that misses the notice
+    /// looks within ``QueryWatches/ageMax`` (I-4).
     package func forgetQueries(of database: DatabaseID) {
         sharedWrites.queryWatches.withLock { $0.changed(database) }
     }

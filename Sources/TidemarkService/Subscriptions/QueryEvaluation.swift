@@ -8,8 +8,8 @@ internal import TidemarkTelemetry
 /// Finds the query subscriptions that commits fire, after the answers are given. It is the driver of
 /// ``QueryWatches``.
 ///
-/// The server that commits does it, because it alone has the versions before and after. A failure delays pushes, and never a
-/// save. If a server dies before it is done, other devices hear of the change by the sweep, or when they connect.
+/// The server that commits does it, because it alone has the versions before and after. A failure delays pushes, and never a save. If a
+/// server dies before it is done, other devices get the change by the sweep, or when they connect.
 final class QueryEvaluation: Sendable {
     private let storage: any Storage
     private let scheduler: any Scheduler
@@ -85,7 +85,7 @@ final class QueryEvaluation: Sendable {
     }
 
     private func read(_ wanted: [QueryWatches.Wanted]) async {
-        // Most databases have few. So many statements are spared, and no answer is large.
+        // Most databases have few. That saves many statements, and no answer is large.
         let countMax = wanted.count > 1 ? Self.firstPageCount : Self.pageCount
         let first = await page(of: wanted.map(\.database), after: nil, atMost: countMax)
         guard case .success(let pages) = first else { return readLater(wanted) }

@@ -80,7 +80,6 @@ struct QueryWatches: Sendable {
         var lostAt: Int?
         /// Whether they are read, or changes are evaluated: one commit after another, so that pushes keep their order.
         var isBusy = false
-        /// The generation of ``known``.
         var knownGeneration = 0
     }
 
@@ -199,7 +198,7 @@ struct QueryWatches: Sendable {
         }
     }
 
-    /// The next databases to read, at most so many. None: the reader ends.
+    /// The next databases to read, at most `countMax`. None: the reader ends.
     mutating func takeWanted(_ countMax: Int) -> [Wanted] {
         var taken: [Wanted] = []
         while taken.count < countMax, let database = wanted.popFirst() {
@@ -223,7 +222,7 @@ struct QueryWatches: Sendable {
 
     /// The subscriptions of a database were read.
     ///
-    /// Changes from before the read began need no newer one. So changes are evaluated however often subscriptions change.
+    /// Changes from before the read began do not need a newer read. So changes are evaluated however often subscriptions change.
     ///
     /// - Parameter generation: that of the entry when the read began.
     /// - Returns: what waited for it. Nil: all of it needs a newer read.

@@ -55,9 +55,10 @@ public final class TidemarkPresence: Sendable {
         context.engineScheduler.run { [context, key] in await Self.leave(topic, of: key, context) }
     }
 
-    /// The object is gone. A server that does not hear of it notices within seconds.
+    /// The object is gone. If the message is lost, the server notices within seconds.
     private static func leave(_ topic: UInt64, of key: PresenceRegistry.Key, _ context: CloudContext) async {
-        // The connection has one member in the zone. If there is another object by now, it is the member of that one.
+        // The connection has one member in the zone. If another object has taken its place, that member belongs to the
+        // other one.
         guard !context.presences.isInUse(key) else { return }
         try? await context.database(key.scope).leavePresence(topic: topic)
     }

@@ -16,7 +16,7 @@ public struct TidemarkPresenceMember: Sendable, Identifiable, Equatable {
 
 /// A message of a device that has a zone open. CloudKit has no such type.
 public struct TidemarkPresenceMessage: Sendable, Equatable {
-    /// The member that sent it. They may be gone by now.
+    /// The member that sent it. The member may be gone.
     public let memberID: UInt64
     /// The record name of the sender's user.
     public let userRecordName: String

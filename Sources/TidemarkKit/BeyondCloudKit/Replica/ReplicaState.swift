@@ -516,7 +516,7 @@ extension ReplicaState {
         _ locals: [CKRecord.ID: CKRecord], _ plan: inout ReplicaPlan
     ) {
         let user = users.current
-        // If an app begins with a replica while somebody is signed in, the replica first hears of that user when they
+        // If an app first uses a replica while somebody is signed in, the replica learns of that user only when they
         // leave.
         if let owner = owner ?? users.previous?.recordName, owner != user?.recordName {
             setAsideEdits(of: owner, locals)

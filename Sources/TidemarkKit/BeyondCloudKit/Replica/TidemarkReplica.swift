@@ -65,8 +65,8 @@ public final class TidemarkReplica: Sendable {
 
     /// Call this when the user has deleted a record, and the app has stored that.
     ///
-    /// The record comes back if somebody else has edited it and this device hears of that before it sends the deletion.
-    /// The reason is that a deletion carries no tag.
+    /// The record comes back if somebody else has edited it, and this device fetches that edit before it sends the
+    /// deletion. The reason is that a deletion carries no tag.
     public func deleted(_ id: CKRecord.ID, _ engine: CKSyncEngine?) {
         guarded.withLock { state in
             state.deleted(id)
