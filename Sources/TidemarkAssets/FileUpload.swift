@@ -20,7 +20,7 @@ final class FileUpload {
     /// How many bytes the hash has seen.
     private var hashedByteCount: Int64 = 0
     private(set) var byteCount: Int64 = 0
-    /// How many bytes need not be flushed any more.
+    /// The number of bytes that do not have to be flushed any more.
     private var flushedByteCount: Int64 = 0
     /// Whether no part of it was read again from a disk, which may have lost some of it in a crash.
     private(set) var cameWithoutBreak = true

@@ -69,8 +69,8 @@ package struct FairCache<Key: Hashable, Value> {
     @usableFromInline var holdingPlaces: [WorkOwner: Int] = [:]
     @usableFromInline var holdings: [Holding] = []
     @usableFromInline var vacantHoldings: [Int] = []
-    /// The places of owners that have more than a small part. There are at most as many as there are such parts, so that it
-    /// is cheap to find the one that has most.
+    /// The places of owners that have more than a small part. There are at most as many as there are such parts, so the one with most is
+    /// cheap to find.
     @usableFromInline var large: [Int] = []
     @usableFromInline var lastNumber: UInt64 = 0
 
@@ -237,7 +237,7 @@ package struct FairCache<Key: Hashable, Value> {
         return order.oldest == newest ? nil : order.oldest
     }
 
-    /// A part that nobody is asked to give back, as long as others have more.
+    /// A part that no owner has to give back while others have more.
     @inlinable
     func smallPart(of owner: WorkOwner) -> Int { owner == .nobody ? roomMax / 128 : roomMax / 32 }
 

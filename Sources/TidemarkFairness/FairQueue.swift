@@ -135,7 +135,7 @@ package struct FairQueue: Sendable {
 
     // MARK: Turns
 
-    /// Whether a new work need not wait: there is room, and nobody is before it.
+    /// Whether a new work does not have to wait: there is room, and no work is before it.
     private func mayBegin(_ ticket: WorkTicket, at place: Int) -> Bool {
         guard fits(ticket), isAllowed(ticket, at: place), owners[place].waiting.isEmpty else { return false }
         return !queued.contains { other in

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Things of owners that can be taken back, such as open files, in a table with so many places. If an owner has as many
-/// as it may, or if the table is full, the thing that was used longest ago gives way. It is one of that owner, or of
-/// the owner that has most.
+/// Things of owners that can be taken back, such as open files, in a table with a fixed number of places. If an owner
+/// has its limit, or if the table is full, the thing that was used longest ago gives way. It is one of that owner, or
+/// of the owner that has most.
 package struct FairTable<Key: Hashable, Value> {
     private struct Entry {
         let value: Value

@@ -10,7 +10,7 @@ package enum WorkOwner: Hashable, Sendable {
     /// Everybody without a credential, together.
     case nobody
 
-    /// How large the share is beside others. Nobody's is the smallest.
+    /// The size of the share relative to others. That of ``nobody`` is the smallest.
     package var weight: Int {
         switch self {
         case .account, .newcomer: Self.weightMax

@@ -9,7 +9,7 @@ package struct FieldDate: Sendable, Hashable {
     enum Form: Sendable, Hashable {
         /// Since 1970-01-01T00:00:00Z.
         case milliseconds(Int64)
-        /// Since 2001-01-01T00:00:00Z. Finite, and no date in milliseconds.
+        /// Since 2001-01-01T00:00:00Z. Finite, and not a date in milliseconds.
         case seconds(Double)
     }
 

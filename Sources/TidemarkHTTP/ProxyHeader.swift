@@ -27,7 +27,7 @@ package enum ProxyHeaderError: String, Error, Equatable, Sendable, CaseIterable 
 /// https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt, §2.2. It never asks for a byte after the header, so the following bytes
 /// stay where they are. It does not look at the TLVs, and so not at the checksum that may be among them: TCP has one.
 package struct ProxyHeaderParser {
-    /// The longest header. The specification lets a receiver assume that so many bytes arrive in one segment (§2).
+    /// The longest header. The specification lets a receiver assume that this many bytes arrive in one segment (§2).
     package static let bytesMax = 536
 
     private static let signature: [UInt8] = [

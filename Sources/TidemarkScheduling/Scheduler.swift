@@ -55,7 +55,7 @@ extension TaskExecutor {
 }
 
 extension Scheduler {
-    /// For a scheduler to which nothing is charged.
+    /// The default, for a scheduler that charges no time.
     package var processorTime: Duration { now }
 
     /// For schedulers that do not care whose work is next.

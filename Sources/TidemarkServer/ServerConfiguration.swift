@@ -43,7 +43,7 @@ package struct ServerConfiguration: Sendable {
         package var checkInterval = Duration.seconds(5)
         /// How often it is looked whether a user's command waits for the user.
         package var patienceStep = Duration.seconds(60)
-        /// After so many of these, a command ends that waits for a user who says nothing.
+        /// After this many of these steps, a command that waits for a silent user ends.
         package var patienceStepsMax = 10
     }
 

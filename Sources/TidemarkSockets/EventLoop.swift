@@ -62,7 +62,7 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     static let workNanosecondsPerTickMax: Int64 = 5_000_000
     /// How long lanes work before what they make ready has its turn.
     private static let laneNanosecondsMax: Int64 = 1_000_000
-    /// The clock is read once for so many pieces of work, and for as many that are flushed.
+    /// The clock is read once for this many pieces of work, and once for as many pieces that are flushed.
     private static let workPerLookMax = 8
     private static let timersPerTickMax = 1_024
     /// Ticks after ``stop()`` in which queued work may still end.
@@ -77,7 +77,7 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     package init(name: String, onLongTurn: (@Sendable (LongTurn) -> Void)? = nil) throws(SocketError) {
         let epoll = FileDescriptor(owning: try SystemCalls.createEpoll())
         let waker = FileDescriptor(owning: try SystemCalls.createEventDescriptor())
-        // Edge-triggered: each write wakes the loop once, and the counter need not be read.
+        // Edge-triggered: each write wakes the loop once, and the counter does not have to be read.
         let result = SystemCalls.control(
             epoll.rawValue, EPOLL_CTL_ADD, waker.rawValue, events: EPOLLIN.rawValue | EPOLLET.rawValue,
             data: Slot.wakerToken)
@@ -306,9 +306,9 @@ extension EventLoop {
             runningNext += 1
             budget -= 1
             switch work {
-            // NB: not `isolatedTo:` the loop. Otherwise each call of nonisolated code would leave that isolation by
-            // being queued again, three times in a request. Actors of the loop are isolated all the same, because it
-            // runs one job at a time.
+            // NB: not `isolatedTo:` the loop. Otherwise each call of nonisolated code would leave that isolation and be
+            // queued again, three times in a request. The loop still isolates its actors, because it runs one job at a
+            // time.
             case .job(let job): job.runSynchronously(on: executor)
             case .closure(let closure): closure()
             case .ofLane(let job, let lane): lanes.add(job, to: lane)

@@ -13,8 +13,8 @@ final class LoopLane: TaskExecutor, @unchecked Sendable {
 
     // Only the loop's thread touches the following.
     fileprivate var jobs: Deque<UnownedJob> = []
-    /// How long the lane has worked since its last turn began. While the lane has no work, it goes down only by what others
-    /// work meanwhile: otherwise work that comes piece by piece would cost nothing. Nanoseconds.
+    /// How long the lane has worked since its last turn began. While the lane has no work, it goes down only by the work of others.
+    /// Otherwise work that comes piece by piece would cost nothing. Nanoseconds.
     fileprivate(set) var used: Int64 = 0
     /// The ``LaneTurns/time`` at which the lane had no work any more.
     fileprivate var left: Int64 = 0

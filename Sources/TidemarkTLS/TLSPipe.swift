@@ -11,8 +11,7 @@ struct TLSPipe: ~Copyable {
     var inputCount = 0
     /// Whether libssl wanted more input than there was, and has done nothing since.
     var isStarved = false
-    /// Steps of handshakes that libssl has taken (``TLSSession/handshakeStepsMax``). The field is here because it takes no extra memory
-    /// here.
+    /// Steps of handshakes that libssl has taken (``TLSSession/handshakeStepsMax``). It is a field here, where it takes no extra memory.
     var handshakeSteps: UInt32 = 0
     var output = TLSOutput()
     /// Where libssl last put the bytes that it read. It will put the next record there too, and decrypt it in place.

@@ -88,8 +88,8 @@ package final class TLSSession {
     /// Whether the handshake used the state of an earlier session, and no certificate.
     package var wasResumed: Bool { SSL_session_reused(ssl) == 1 }
 
-    /// Begins the handshake: a client's output then holds its hello. A server waits for that hello and need not call
-    /// this.
+    /// Begins the handshake: a client's output then holds its hello. A server waits for that hello and does not have to
+    /// call this.
     package func start() throws(TLSError) {
         _ = try advanceHandshake()
     }
@@ -268,7 +268,7 @@ package final class TLSSession {
         return 1
     }
 
-    /// Called when libssl has reached a place in a handshake. Beyond ``handshakeStepsMax`` it takes no record any more.
+    /// Called when libssl has reached a place in a handshake. Beyond ``handshakeStepsMax`` it takes no more records.
     static func reached(_ place: Int32, _ ssl: OpaquePointer?) {
         guard place & SSL_CB_LOOP != 0, let ssl, let bio = SSL_get_rbio(ssl),
             let pipe = BIO_get_data(bio)?.assumingMemoryBound(to: TLSPipe.self)

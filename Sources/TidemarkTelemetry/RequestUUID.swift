@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of one request, which the client and the server make alike from what both know. So it costs nothing on the
-/// wire.
+/// The name of one request, which the client and the server both compute from data that they share. So it costs nothing
+/// on the wire.
 ///
 /// It is a UUID of version 8 (RFC 9562 §5.8). The first eight bytes are those of the session, and the last eight are the
 /// request's number. The version takes the high four bits of byte 6, and the variant takes the high two bits of byte 8.

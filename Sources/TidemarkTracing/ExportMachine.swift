@@ -23,7 +23,7 @@ struct ExportBounds: Sendable {
 
 /// The outcome of a request to a collector.
 enum ExportOutcome: Sendable, Equatable {
-    /// It has taken the spans, except for so many.
+    /// It has taken the spans, except this many.
     case taken(rejectedCount: Int)
     /// It does not want these spans. Sending them again would change nothing.
     case refused
@@ -34,7 +34,8 @@ enum ExportOutcome: Sendable, Equatable {
 /// Decides which spans are sent when, and which are dropped: a pure value. Its driver is ``TraceExporter``.
 struct ExportMachine {
     enum Action: Equatable {
-        /// Call ``timerFired(_:)`` with that number after the time. Timers of earlier numbers need not be cancelled.
+        /// Call ``timerFired(_:)`` with that number after the time. Timers of earlier numbers do not have to be
+        /// cancelled.
         case schedule(Int, after: Duration)
         /// Send these, and call ``ended(_:randomBits:)``.
         case send([FinishedSpan])

@@ -50,7 +50,7 @@ final class ConnectionGate: Sendable {
     /// Whether it has a place again since it was to give way: it has moved.
     func isNewcomer(_ pass: ConnectionPass) -> Bool { state.withLock { $0.places.isNewcomer(pass.id) } }
 
-    /// The connections that must hear of an arrival.
+    /// The connections that must learn of an arrival.
     private struct Others {
         let victim: ConnectionPass?
         let why: Overcrowding

@@ -31,8 +31,8 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     private var isFlushScheduled = false
     private var masks: [UInt32] = []
 
-    /// Turns in one tick of those that wait for a step, also of those whose peer has ended the stream. These take no
-    /// step, and some microseconds.
+    /// Turns in one tick for connections that wait for a step, including those whose peer has ended the stream. The
+    /// latter take no step, but some microseconds.
     private static let handshakeTurnsPerTickMax = 64
 
     /// - Parameter clockWithSleep: nil for the loop's.

@@ -15,7 +15,8 @@ package struct PlaceLimits: Sendable, Equatable {
     package let anonymousPerAddressMax: Int
     /// Connections that were refused and have not ended.
     package let leavingMax: Int
-    /// How long a newcomer keeps its place although others want it. An address with far fewer of them need not wait.
+    /// How long a newcomer keeps its place although others want it. An address with far fewer of them does not have to
+    /// wait.
     package var patience = Duration.seconds(1)
 
     /// A quarter of the connections is for newcomers and for those that are refused.
@@ -97,7 +98,8 @@ struct ConnectionPlaces {
 
     /// A connection has been accepted. `id` is new.
     ///
-    /// - Parameter isProxy: whether it will turn out to be another's. The bound of one address does not count for it.
+    /// - Parameter isProxy: whether the connection will turn out to be another client's. The bound of one address does
+    ///   not apply to it.
     mutating func arrive(
         _ id: UInt64, from block: AddressBlock, isProxy: Bool = false, at now: Duration
     ) -> Arrival {
@@ -135,7 +137,7 @@ struct ConnectionPlaces {
     /// Whether it waits for its peer to say who it is, and has not been told to leave.
     func isNewcomer(_ id: UInt64) -> Bool { places[id]?.standing == .newcomer }
 
-    /// Whether an address has so many newcomers that patience does not protect them from another's.
+    /// Whether an address has so many newcomers that patience does not protect them from those of another.
     private func isFarAhead(_ block: AddressBlock, of other: AddressBlock) -> Bool {
         let count = blocks[block]?.newcomerCount ?? 0
         let otherCount = blocks[other]?.newcomerCount ?? 0
@@ -163,7 +165,7 @@ struct ConnectionPlaces {
         places[id] = nil
     }
 
-    /// The connection that has been leaving for longest, if too many are. It counts as gone.
+    /// The connection that has been leaving for longest, if too many are. It then counts as gone.
     mutating func firstToEnd() -> UInt64? {
         guard leavingCount > limits.leavingMax else { return nil }
         while let first = leaving.popFirst() {

@@ -19,7 +19,7 @@ struct HeldBytes {
         self.bytesMax = bytesMax
     }
 
-    /// A connection of this owner holds so many bytes more, or less.
+    /// A connection of this owner holds more bytes, or fewer.
     ///
     /// - Returns: the owner who must give way if all together hold too much: the one who holds most.
     mutating func change(_ owner: UInt64, by byteCount: Int) -> UInt64? {
@@ -35,7 +35,7 @@ extension ConnectionGroup {
     /// Bytes of one connection that do not count: most messages arrive in one piece or two, and most go at once.
     private static let freeBytes = 4_096
 
-    /// The connection holds so many bytes of a message that has not ended.
+    /// The connection holds this many bytes of a message that has not ended.
     func holds(_ connection: MessageConnection, _ byteCount: Int) {
         let counted = byteCount > Self.freeBytes ? byteCount : 0
         let change = counted - connection.unfinishedBytes

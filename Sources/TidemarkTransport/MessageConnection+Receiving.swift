@@ -77,8 +77,8 @@ extension MessageConnection {
         }
     }
 
-    /// Until its turn comes it hears of nothing but a hang-up: thousands that wait must not fill each tick with their
-    /// events.
+    /// Until its turn comes, it gets no event but a hang-up. Otherwise thousands of waiting connections would fill each
+    /// tick with their events.
     private func awaitHandshakeTurn(of block: AddressBlock) {
         opening?.awaitedTurn = block
         updateInterest()

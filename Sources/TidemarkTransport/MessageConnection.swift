@@ -115,7 +115,7 @@ package final class MessageConnection: ListedConnection, @unchecked Sendable {
 
     /// Bytes of frames that were sent on this connection and have not reached the kernel.
     ///
-    /// Encrypted bytes remain only if the kernel accepted no more, so usually the session need not be asked.
+    /// Encrypted bytes remain only if the kernel accepted no more, so usually the session does not have to be asked.
     package var queuedByteCount: Int { outgoing.queue.count + encryptedByteCount }
     /// The memory of what waits until the peer takes it.
     var queuedMemory: Int { outgoing.queue.memory + encryptedByteCount }
@@ -170,7 +170,7 @@ package final class MessageConnection: ListedConnection, @unchecked Sendable {
         reader.limitMessages(to: byteCount)
     }
 
-    /// Lets it count as a connection whose peer is known, with or without a credential. It needs a place among those.
+    /// Counts it as a connection whose peer is known, with or without a credential. It needs a place among those.
     ///
     /// - Parameter owner: whose it is; nil for somebody without a credential.
     /// - Returns: nil, if it has a place. Otherwise the caller closes the connection.

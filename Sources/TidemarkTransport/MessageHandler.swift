@@ -14,7 +14,7 @@ package protocol MessageHandler: AnyObject {
     /// (``MessagePayload/bytes``).
     func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload)
 
-    /// More than ``TransportLimits/queuedBytesLow`` had to wait, and no longer does.
+    /// More than ``TransportLimits/queuedBytesLow`` was waiting, and no longer is.
     func drained(_ connection: MessageConnection)
 
     /// Bytes of a long message have moved, in either direction, as on a slow network. Called for clients, at most once

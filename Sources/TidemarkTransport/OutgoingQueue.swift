@@ -30,7 +30,7 @@ struct OutgoingQueue {
     private static let expectedCountMax = 16_384
     /// Larger payloads are kept in a separate array.
     static let togetherBytesMax = 65_536
-    /// Bytes that are masked at a time: as many as a TLS record holds, and few enough to stay in the nearest cache.
+    /// The bytes that are masked at a time: as many as a TLS record holds, and few enough to stay in the nearest cache.
     private static let maskedBytesMax = 16_384
 
     var count: Int { bytes.count - head + laterCount }

@@ -43,7 +43,7 @@ struct OutgoingStream {
     /// connections.
     private static let sentBytesPerTickMax = 1024 * 1024
 
-    /// Sends what waits, until the kernel takes no more or the connection has had its share of this tick.
+    /// Sends waiting output, until the kernel takes no more or the connection has had its share of this tick.
     mutating func write(to socket: Socket, through tls: TLSSession?) -> Outcome {
         var sentCount = 0
         while sentCount < Self.sentBytesPerTickMax {

@@ -20,7 +20,7 @@ package struct TransportLimits: Sendable {
     /// Longer: the connection ends, with nobody to tell.
     package var pongDeadline = Duration.seconds(20)
     /// By how much a client's check must be late to count as a sleep of the machine or the process. The client then
-    /// asks its server at once whether it is there: the connection may have been dead for long without any sign.
+    /// pings its server at once: the connection may have been dead for long without any sign.
     package var sleepMin = Duration.seconds(5)
     /// How long the answer to that may take. Longer: the connection ends, so that a laptop that woke up reconnects
     /// within seconds.

@@ -4,8 +4,8 @@
 ///
 /// No other code reads or writes varints. Messages, fields of records, tokens and tags use this type.
 ///
-/// NB: `@usableFromInline`, as every package type whose functions other modules shall inline. Without it, `@inlinable`
-/// has no effect for them.
+/// NB: `@usableFromInline`, like every package type whose functions other modules should inline. Without it,
+/// `@inlinable` has no effect for them.
 @usableFromInline
 package enum WireNumber {
     /// Reads the number at `offset`, and moves `offset` past it.

@@ -3,7 +3,7 @@
 /// The pages from which a browser may connect without a credential.
 ///
 /// A browser names the page's origin (RFC 6454) when it connects, and no page can change that. Without a list, any page
-/// that somebody visits can read what everybody may read, from behind that person's firewall. Other programs than
+/// that somebody visits can read what everybody may read, from behind that person's firewall. Programs other than
 /// browsers name no origin, and are always allowed.
 package struct AllowedOrigins: Sendable, Equatable {
     private let origins: Set<String>

@@ -95,7 +95,7 @@ package struct MasterKeyFile: Sendable {
 
     /// The key of the file. If there is neither a file nor a master key of the database, the file is created.
     ///
-    /// If the key is not the database's, it is used all the same: then requests for keys fail, and nothing else does.
+    /// If the key is not the database's, it is still used: then requests for keys fail, and nothing else does.
     ///
     /// - Returns: nil if the file is missing and the database has a master key.
     /// - Throws: ``ServerError``: `masterKeyUnusable`, `databaseUnreachable`, `databaseNotMigrated`, `databaseRestoring`.

@@ -15,7 +15,7 @@ package final class Supervisor: Sendable {
         var pulses = LoopPulses(count: 0)
         var status: @Sendable () -> String = { "" }
         var isStopping = false
-        /// Whether the supervisor waits to hear that all is well.
+        /// Whether the supervisor waits for a sign of life.
         var isOverdue = false
     }
 

@@ -252,8 +252,8 @@ final class OperatorHall: @unchecked Sendable {
         }
     }
 
-    /// Ends the command of the user for whom one has waited longest. Otherwise those who take a little of its output now and
-    /// then could keep all places for themselves.
+    /// Ends the command of the user for whom one has waited longest. Otherwise users who take some of their output now and then could keep
+    /// all places.
     ///
     /// - Returns: false if there is no room, or if a place becomes free anyway.
     private func makeRoom() -> Bool {

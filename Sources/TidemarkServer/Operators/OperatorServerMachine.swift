@@ -181,7 +181,7 @@ struct OperatorServerMachine {
         return (wasRunning ? [.cancel] : []) + close(Code.tryAgainLater, "the store does not answer")
     }
 
-    /// Hello and command must have come by now.
+    /// Hello and command should have come before this.
     mutating func timedOut() -> [Action] {
         isRunning ? [] : close(Code.tooSlow, "no command came")
     }

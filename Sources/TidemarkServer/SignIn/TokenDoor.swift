@@ -64,7 +64,7 @@ private struct TokenGuest: TokenHolder {
         }
     }
 
-    /// An address that is not stored now is stored at the next sign-in: the session opens all the same.
+    /// An address that is not stored now is stored at the next sign-in: the session still opens.
     func settle(as identity: Identity, in container: ContainerKey) async -> Bool {
         guard await storeRoles(of: identity, in: container) else { return false }
         for address in claims.addresses { await claim(address, for: identity.account) }

@@ -15,7 +15,7 @@ enum TokenRules {
     /// The latest time that counts, in seconds: the year 9999.
     private static let secondsMax = 253_402_300_799.0
 
-    /// Checks everything that needs no key, before a key is looked for.
+    /// Makes all checks that need no key, before a key is looked for.
     static func algorithm(of token: JSONWebToken, _ issuer: Issuer) throws(TokenRefusal) -> SignatureAlgorithm {
         guard let algorithm = SignatureAlgorithm(rawValue: token.algorithm), issuer.algorithms.contains(algorithm)
         else { throw .algorithmNotAllowed }

@@ -87,7 +87,7 @@ enum Exposition {
 }
 
 extension Duration {
-    /// Nanoseconds; what does not fit is as many as fit.
+    /// Nanoseconds; a longer time gives the largest number.
     var inNanoseconds: Int {
         let (seconds, attoseconds) = components
         let (whole, overflow) = Int(seconds).multipliedReportingOverflow(by: 1_000_000_000)

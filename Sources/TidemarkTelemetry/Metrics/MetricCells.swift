@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Numbers that any thread changes, without a lock. Changes are relaxed: each number is right, and two of them need not
+/// Numbers that any thread changes, without a lock. Changes are relaxed: each number is right, but two of them may not
 /// be of the same moment.
 ///
 /// Sendable: the memory lives as long as the object, and all of it is atomic.

@@ -78,7 +78,7 @@ public final class TestAccount: Sendable {
     // MARK: Actions of an operator
 
     /// Sets the name of the account's person, as an operator does. Those who see the person in a share get the name, once the person has
-    /// accepted. A device hears of it with the next version of the share, or when it fetches its record.
+    /// accepted. A device gets it with the next version of the share, or when it fetches its record.
     ///
     /// - Parameters:
     ///   - given: the given name; nil: none. Without both parts the account has no name.
@@ -105,16 +105,16 @@ public final class TestAccount: Sendable {
         core.retryNow()
     }
 
-    /// Deletes a zone, like a user who deletes the app's data in the settings. Devices hear of it with the reason
-    /// `purged`, and their saves fail with `userDeletedZone`.
+    /// Deletes a zone, like a user who deletes the app's data in the settings. Devices get it as a deletion with the
+    /// reason `purged`, and their saves fail with `userDeletedZone`.
     ///
     /// - Throws: ``TestCloudError`` with `zoneUnknown`.
     public func purge(_ zoneID: CKRecordZone.ID) throws(TestCloudError) {
         try end(zoneID, .purged)
     }
 
-    /// Deletes a zone whose encrypted values can no longer be read. Devices hear of it with the reason
-    /// `encryptedDataReset`, and should upload what they have.
+    /// Deletes a zone whose encrypted values can no longer be read. Devices get it as a deletion with the reason
+    /// `encryptedDataReset`, and should upload their records again.
     ///
     /// - Throws: ``TestCloudError`` with `zoneUnknown`.
     public func resetEncryptedData(in zoneID: CKRecordZone.ID) throws(TestCloudError) {

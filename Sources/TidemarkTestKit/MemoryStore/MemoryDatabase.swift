@@ -74,7 +74,7 @@ package final class MemoryDatabase: Sendable {
         }
     }
 
-    /// Notes that an operator closes connections, for servers that do not hear of it.
+    /// Notes that an operator closes connections, for servers that miss the notice.
     ///
     /// - Returns: nil, with nothing changed, if there is no such account.
     package func noteClosing(_ device: DeviceID?, account name: String) -> AccountID? {
@@ -238,7 +238,7 @@ package final class MemoryDatabase: Sendable {
 
     /// Chooses how many connections an account may have; nil: nothing.
     ///
-    /// - Parameter name: nil: of each account for which nothing was chosen.
+    /// - Parameter name: nil: each account without its own choice.
     /// - Returns: false, with nothing changed, if there is no such account.
     package func setConnectionsMax(_ count: Int32?, account name: String?) -> Bool {
         withState { state in

@@ -13,7 +13,7 @@ struct MemoryShareRecords {
 
     private var rows: [ZoneID: [Key: ShareRecord]] = [:]
 
-    /// - Returns: the number up to which tokens are expired, because it was forgotten what they could tell; 0: none are.
+    /// - Returns: the number up to which tokens are expired, because their changes were forgotten; 0: none are.
     mutating func write(_ changes: ZoneChanges) -> ChangeNumber {
         for row in changes.shareRecords {
             rows[changes.zone, default: [:]][Key(share: row.share, name: row.name)] = row

@@ -87,7 +87,7 @@ struct MemoryTables {
     /// Operators' choices for the requests of accounts, and of each account in a container.
     var accountRates: [AccountID: RateChoice] = [:]
     var containerRates: [ContainerID: RateChoice] = [:]
-    /// And of each account for which nothing was chosen.
+    /// The choice for each account without its own.
     var rateOfEach = RateChoice.standard
     /// Operators' choices for connections; an account without one has no entry.
     var accountConnections: [AccountID: Int32] = [:]

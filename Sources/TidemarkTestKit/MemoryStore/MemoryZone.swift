@@ -89,7 +89,7 @@ struct MemoryZone {
         return children.mapValues { $0.sorted() }
     }
 
-    /// By growing number: as many as the query allows, and at least one if there is one.
+    /// By growing number: at most as many as the query allows, and at least one if there is one.
     func page(_ query: ZonePageQuery) -> ZonePageRead {
         var page = ZonePageRead(zone: state, lastRemoval: nil, records: [], hasMore: false)
         let isCurrent = query.after == nil || query.after?.zone == state.id

@@ -65,7 +65,7 @@ package final class DeviceLine: CloudTransport {
     ///
     /// - Parameters:
     ///   - isLost: asked of each push.
-    ///   - hears: told of each message that arrives.
+    ///   - hears: called with each message that arrives.
     package func losePushes(_ isLost: @escaping @Sendable () -> Bool, hearing hears: @escaping @Sendable () -> Void) {
         state.withLock { ($0.losesPush, $0.hears) = (isLost, hears) }
     }
@@ -171,7 +171,7 @@ package final class DeviceLine: CloudTransport {
 private final class LineChannel: CloudChannel, CloudChannelObserver {
     private struct State {
         var inner: (any CloudChannel)?
-        /// Nil once it has heard of the end.
+        /// Nil once it has been called with the end.
         var observer: (any CloudChannelObserver)?
         var isCut = false
     }

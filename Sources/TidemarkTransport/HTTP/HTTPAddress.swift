@@ -29,7 +29,7 @@ package struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
         }
         (host, port, isSecured) = (parts.host, parts.port, parts.isSecured)
         path = parts.path.isEmpty ? "/" : parts.path
-        // NB: to which address `localhost` leads is checked when it is known (``HTTPClient``).
+        // NB: the address to which `localhost` leads is checked once it is known (``HTTPClient``).
         let isHere = SocketAddress(numericHost: host, port: port)?.isLoopback ?? (host.lowercased() == "localhost")
         if !isSecured, !isHere { throw .plainBeyondLoopback }
     }

@@ -8,8 +8,8 @@ internal import TidemarkTelemetry
 
 /// One connection of an ``HTTPServer``: socket and TLS around an `HTTPServerMachine`.
 ///
-/// While an answer is made, or more than a little waits to be sent, no further request is taken, and little is read.
-/// Loop-confined; Sendable so that work on the loop can capture it.
+/// While an answer is made, or more than a small amount waits to be sent, no further request is taken, and little is
+/// read. Loop-confined; Sendable so that work on the loop can capture it.
 final class HTTPConnection: ListedConnection, @unchecked Sendable {
     enum Phase {
         /// In the TLS handshake.

@@ -21,7 +21,7 @@ package struct HTTPRequest: Sendable {
 package enum HTTPDecision: Sendable {
     /// Answers at once. If the request has a body, it is not read, and the connection ends.
     case refuse(HTTPResponse)
-    /// Reads the body, which may have so many bytes. A longer one is answered 413.
+    /// Reads the body, which may have this many bytes. A longer one is answered 413.
     case take(bodyBytesMax: Int)
 }
 

@@ -13,8 +13,8 @@ package struct HTTPLimits: Sendable {
     package var bodyDeadline = Duration.seconds(60)
     /// How long a connection waits for its next request. Longer: it ends without an answer.
     package var idleDeadline = Duration.seconds(60)
-    /// How long a peer may take no bytes of the output that waits for it. Fewer bytes a second than the next value are nothing. Longer: the
-    /// connection is reset.
+    /// How long a peer may take no bytes of the output that waits for it. Fewer bytes a second than the next value count as none. Longer:
+    /// the connection is reset.
     package var writeProgressDeadline = Duration.seconds(30)
     package var sentBytesPerSecondMin = 256
     /// The time for the end of the peer's stream, once everything has been sent. A server that stops gives as much to

@@ -52,7 +52,7 @@ package final class HTTPServer: Sendable {
         if let group = groups.min(by: { $0.counter.value < $1.counter.value }), group.counter.add() {
             group.loop.execute { take(descriptor, from: peer, to: group, tls) }
         } else if let group = groups.max(by: { $0.counter.value < $1.counter.value }) {
-            // There are as many as may be: another one must give way.
+            // The limit is reached: another connection must give way.
             group.loop.execute {
                 guard group.endOneThatWaits(), group.counter.add() else {
                     TransportMetrics.shared.refused.increment(.admin)
