@@ -15,13 +15,13 @@ internal import TidemarkFields
 //  6. requestForgotten  R-157: it is a repeat, and its outcome may have been forgotten
 // For one save (`SaveRules`, then `RecordsPlan`):
 //  7. zoneNotFound, zonePurged, zoneKeysReset    
-//     In the shared database zoneNotFound comes before what is remembered, whatever became of the zone: I-5, for whoever
-//     takes no part in a share of it.
+//     In the shared database zoneNotFound comes before remembered outcomes, whatever the state of the zone: I-5, for a
+//     user who takes no part in a share of it.
 //  8. recordNameInvalid R-040, of the record or its new parent
-//     notPermitted      R-058, a user record that is not one's own
+//     notPermitted      R-058, the user record of another user
 //  9. recordTypeInvalid R-041
 //     shareInvalid      R-300: the name of a zone's CKShare record, or a share, and another type
-// 10. fieldsInvalid     … R-062, or what else was found wrong when the fields were read
+// 10. fieldsInvalid     … R-062, or another fault that was found when the fields were read
 // 11. typeUnknown, fieldUnknown, fieldTypeDiffers, fieldSpaceDiffers, schemaFull  , of the first
 //     key that does not fit the schema
 // For a CKShare the failures of `ShareRules` and recordTypeChanged stand in the place of 12 to 15.
@@ -43,12 +43,12 @@ internal import TidemarkFields
 //     shareInvalid      R-300: the new parent is a CKShare record
 //     notPermitted      R-741: the new parent is not this user's to change
 // 21. parentCycle       R-081, on the end state of the request
-//     or, for all three, the reason for which the request's save of the parent was refused
+//     or, for all three, the reason why the request's save of the parent was refused
 // For one delete: 7 and 8, then
 // 22. notPermitted      R-139
 // 23. cascadeTooLarge   Limits.cascadeReferencesMax, of references and of children
 // 24. stillParent       R-136, of the record or one that goes with it, on the end state of the request
-//     or the reason for which the request's delete, or move, of the child was refused
+//     or the reason why the request's delete, or move, of the child was refused
 // Last, for every item of an atomic request that has no failure of its own:
 // 25. batchFailed       R-151
 
