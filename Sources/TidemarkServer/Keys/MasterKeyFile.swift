@@ -62,7 +62,7 @@ package struct MasterKeyFile: Sendable {
         return (key, true)
     }
 
-    /// Writes a new file. Only its name is not durable after that. If that fails, there is no file.
+    /// Writes a new file. After that its content is durable, but its name is not. If that fails, there is no file.
     private func write(_ text: String, to path: String) -> Bool {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return false }

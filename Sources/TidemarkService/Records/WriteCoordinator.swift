@@ -230,7 +230,7 @@ final class WriteCoordinator: Sendable {
         in known: inout KnownZones.Knowledge, for part: [WriteQueue.Entry], keys: [ZoneKey], bytesMax: Int
     ) async throws(StorageError) -> CacheMiss? {
         guard known.hasUnknown, !known.areUnknownNew(to: part, keys: keys) else { return nil }
-        // NB: for a single record, a transaction with a lock takes as many round trips, and its statements take the
+        // NB: for a single record, a transaction with a lock takes no more round trips, and its statements take the
         // database less time.
         guard keys.count == 1, known.moments[0].absentNames.count > 1 else { return .recordsUnknown }
         let found = try await storage.records(
