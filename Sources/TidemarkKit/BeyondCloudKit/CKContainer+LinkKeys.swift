@@ -5,8 +5,8 @@ public import Foundation
 /// Encrypted values in shared zones of accounts with end-to-end encryption. No server can hand their keys on.
 extension CKContainer {
     /// The share's URL with the keys of the zone's encrypted values at its end, after `#`. A person who accepts the share by this URL can
-    /// read and save encrypted values on that device, whichever accounts are end-to-end encrypted. The library never sends that part of a
-    /// URL to any server.
+    /// read and save encrypted values on that device. It does not matter which accounts are end-to-end encrypted. The library never sends
+    /// that part of a URL to any server.
     ///
     /// Send the URL by a way that the server's operator cannot read or change. Anyone who has the URL, and can read the server's data, can
     /// read the zone's encrypted values. After ``rotateEncryptionKey(of:)`` everybody needs a new URL, and accepts the share by it once
@@ -15,8 +15,8 @@ extension CKContainer {
     /// - Parameters:
     ///   - share: a saved share of the private database, or one that the current user has joined by such a URL.
     ///   - participantID: for the participant's one-time URL.
-    /// - Throws: `CKError`: `invalidArguments` if the share has no such URL, `zoneNotFound`, `accountTemporarilyUnavailable` if this device
-    ///   does not have the account's key, or `serverRejectedRequest` if it does not have the zone's newest key.
+    /// - Throws: `CKError`: `invalidArguments` if the share has no such URL, or `zoneNotFound`. `accountTemporarilyUnavailable` if this
+    ///   device does not have the account's key. `serverRejectedRequest` if it does not have the zone's newest key.
     public func urlWithKeys(
         of share: CKShare, for participantID: CKShare.Participant.ID? = nil
     ) async throws -> URL {

@@ -14,8 +14,9 @@ extension CKContainer {
     ///
     /// As long as somebody is signed in, the connection of this container's `CKDatabase` calls is kept up for it.
     /// Changes made by these calls are not reported. A notification is a hint and never the truth. After each
-    /// connection there is one for each subscription, because something may have changed meanwhile. If several wait for
-    /// `handler`, one for each subscription is left, and of a query one for each record, at most 64.
+    /// connection there is one for each subscription, because something may have changed in between. If several wait
+    /// for `handler`, only one for each subscription is left. For a query, one for each record is left, at most 64
+    ///
     ///
     /// - Parameter handler: called with one notification after the other, never on a thread that moves bytes. It holds
     ///   for all `CKContainer` objects of the identifier, and replaces an earlier one. Nil: nobody is called any more.

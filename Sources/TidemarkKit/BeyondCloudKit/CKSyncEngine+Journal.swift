@@ -17,10 +17,10 @@ extension CKSyncEngine.Configuration {
     /// in a directory that lasts. The engine creates files beside it that end in `.lock` and `.new`. Store the state in
     /// `handleEvent` before it returns, and give engine and state back together: if you delete one, delete the other.
     ///
-    /// If lines of the file are damaged, the log says so, and the damaged file is kept under a name that ends in
+    /// If lines of the file are damaged, the log says so. The damaged file is kept under a name that ends in
     /// `.damaged`. All changes of the state are then pending, besides those of the readable lines. A change may be sent
-    /// twice, but none is dropped for want of a line. If the file cannot be written, the engine goes on without it, and
-    /// says so in the log and in ``CKSyncEngine/journalError``.
+    /// twice, but none is dropped because a line is missing. If the file cannot be written, the engine goes on without
+    /// it, and says so in the log and in ``CKSyncEngine/journalError``.
     public var journalFile: URL? {
         get { journal }
         set { journal = newValue }

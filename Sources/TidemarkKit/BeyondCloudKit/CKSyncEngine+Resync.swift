@@ -9,8 +9,8 @@ extension CKSyncEngine {
     /// (``CKSyncEngine/Event/DidFetchRecordZoneChanges/fullFetch``): with `deletionsForgotten` those were deleted. Records with a pending
     /// save are never among these. If the store was restored, the reason is `anotherLife` as always.
     ///
-    /// A delegate that drops its data of a zone at ``TidemarkStoreEvent/willFetchFromNothing(zoneID:reason:)`` with
-    /// `deletionsForgotten` gets all of it back, except unsent edits: keep those. A `stateUpdate` that knows of the
+    /// A delegate may drop its data of a zone at ``TidemarkStoreEvent/willFetchFromNothing(zoneID:reason:)`` with
+    /// `deletionsForgotten`. It gets all of it back, except unsent edits: keep those. A `stateUpdate` that knows of the
     /// resync comes before. So if the process ends in the middle, the next engine reads the zone from its beginning.
     ///
     /// A fetch under way ends first. If the call fails or is cancelled, the resync stays planned. The next fetch of the zone carries it

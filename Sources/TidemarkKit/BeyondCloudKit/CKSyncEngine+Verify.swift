@@ -8,7 +8,7 @@ extension CKSyncEngine {
     /// are equal, so are the records, and the check ends. Otherwise the engine reads the names and versions of all of the zone's records,
     /// page by page. Nothing is changed on either side: to mend the app's data, call ``resync(_:)``.
     ///
-    /// It compares versions and not fields: a field that the app has damaged, in a record with the right tag, is not found.
+    /// It compares versions and not fields. It does not find a field that the app has damaged in a record with the right tag.
     ///
     /// Do not await it in the delegate's callbacks.
     ///

@@ -63,7 +63,7 @@ public struct TidemarkConfiguration: Sendable {
     /// in the user's data directory (`~/.local/share`). Only its owner can read it.
     public var credentialFile: URL?
     /// The file in which this device keeps keys of accounts with end-to-end encryption
-    /// (`CKContainer.exportRecoveryKey()`); nil for `tidemark/keys.json` in the user's data directory
+    /// (`CKContainer.exportRecoveryKey()`). Nil for `tidemark/keys.json` in the user's data directory
     /// (`~/.local/share`). Only its owner can read it.
     public var keyFile: URL?
     /// Whether `encryptedValues` must be end-to-end encrypted, whatever the server says. If the server keeps the

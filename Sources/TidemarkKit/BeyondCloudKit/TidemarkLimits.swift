@@ -26,8 +26,8 @@ public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
     /// Connections of the account to one server, of all its devices and containers together. Each process that syncs has one for
     /// a container. More: `requestRateLimited` with `retryAfterSeconds`, until another one ends.
     public let connections: Int?
-    /// Bytes that the user's private database may hold, with assets. More: `quotaExceeded`. If all private databases of the
-    /// account together have a quota too, it is the one of the two that leaves less room.
+    /// Bytes that the user's private database may hold, with assets. More: `quotaExceeded`. All private databases of the account together
+    /// may have a quota too. Then it is the one of the two that leaves less room.
     public let quotaBytes: Int64?
     /// Bytes of ``quotaBytes`` that were used when the container connected. They may be more than the quota, if an operator
     /// has lowered it. Nil also if the account has more than 1,000 zones, which the server does not count then. The server does

@@ -14,10 +14,10 @@ public import Foundation
 /// ```
 /// The result depends on the three records alone, so every device gets the same.
 ///
-/// If the server was restored from a backup, its record may be older than the version in which the client made
-/// its edits. Nobody made that difference as an edit, so the client's record wins as it is. If it is unknown whether
-/// one version follows from the other, every field that differs is in dispute. So is a field that the client did not
-/// set. The policies decide.
+/// If the server was restored from a backup, its record may be older than the version that the client edited.
+/// Nobody made that difference as an edit, so the client's record wins as it is. If it is unknown whether one version
+/// follows from the other, every field that differs is in dispute. So is a field that the client did not set. The
+/// policies decide.
 public struct TidemarkMerge: Sendable {
     /// What happens to a field that both sides changed differently.
     public enum Policy: Sendable {
@@ -81,8 +81,8 @@ public struct TidemarkMerge: Sendable {
     }
 
     /// Merges the changes of both sides. For a `CKShare` it also merges the participants and their permissions. Each participant whom the
-    /// client has added, changed or removed is as the client has it. So is `publicPermission` if the client changed it. But if somebody
-    /// else has made the share public, participants who have not accepted yet are left out: a public share has no invitations.
+    /// client has added, changed or removed is as the client has it. So is `publicPermission` if the client changed it. If somebody else
+    /// has made the share public, participants who have not accepted are left out: a public share has no invitations.
     ///
     /// - Parameters:
     ///   - ancestor: the record before both changes. It may be nil, or lack fields because only system fields were

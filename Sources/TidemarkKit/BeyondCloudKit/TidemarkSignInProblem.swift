@@ -27,7 +27,8 @@ public enum TidemarkSignInProblem: Int, Sendable {
 extension CKError {
     /// Why the server refused the credential.
     ///
-    /// Nil if there was no problem, or no known reason: an older server, or a problem that this version of the library does not know.
+    /// Nil if there was no problem, or if the reason is unknown. An older server does not give it, and this version of the library may not
+    /// know it.
     public var signInProblem: TidemarkSignInProblem? {
         (userInfo[TidemarkErrorSignInProblemKey] as? Int).flatMap(TidemarkSignInProblem.init(rawValue:))
     }

@@ -2,8 +2,8 @@
 
 public import Foundation
 
-/// The state of an engine, to show to a user or to log: its pending work, its current work, and what it waits for
-/// . CloudKit has no such type.
+/// The state of an engine, to show to a user or to log. It has its pending work, its current work, and what it
+/// waits for. CloudKit has no such type.
 ///
 /// It is a value of one moment. ``CKSyncEngine/status`` makes the newest one, and ``CKSyncEngine/statuses`` follows it.
 public struct TidemarkSyncStatus: Sendable, Equatable, CustomStringConvertible {
@@ -21,7 +21,7 @@ public struct TidemarkSyncStatus: Sendable, Equatable, CustomStringConvertible {
     public internal(set) var activity = Activity.idle
     /// The reasons why the engine waits, the most important first. Empty if nothing stops it.
     public internal(set) var waits: [Wait] = []
-    /// When the server last took a change of this engine; nil: not since the engine was made, or since another account
+    /// When the server last took a change of this engine. Nil: not since the engine was made, or since another account
     /// took its place.
     public internal(set) var lastSent: Date?
     /// When a fetch last ended without an error, as ``lastSent``.

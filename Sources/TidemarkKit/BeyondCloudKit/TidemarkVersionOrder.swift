@@ -3,7 +3,7 @@
 /// The order of two versions of a record, as far as their change tags tell. CloudKit has no such type.
 ///
 /// A tag names the incarnation of the server's store in which its version was saved. When an operator restores a
-/// backup, a new incarnation begins, and the next fetch may bring something older than what the app has.
+/// backup, a new incarnation begins. The next fetch may then bring older versions than the app has.
 public enum TidemarkVersionOrder: Sendable, Equatable {
     /// They are the same version.
     case same

@@ -6,7 +6,7 @@ public import Foundation
 public protocol CKRecordValueProtocol {}
 
 /// A value for a field, written `as CKRecordValue`. It is an object as a record keeps it, or a Swift value that
-/// is converted to one when it is set.
+/// is converted to one.
 ///
 /// It is wider than CloudKit's, where `CKRecordValue` is another name of `__CKRecordObjCValue`: Linux has no bridging
 /// that would make `"text" as CKRecordValue` an NSString. In your own extensions, extend `__CKRecordObjCValue`, so that

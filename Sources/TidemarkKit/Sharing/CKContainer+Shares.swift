@@ -50,8 +50,8 @@ extension CKContainer {
     /// Asks the owners of shares for access. A person who is approved is invited, and accepts like other
     /// people.
     ///
-    /// The result is also a success if there is no such share, if it takes no requests, or if the current user is blocked, so that nobody
-    /// learns which. The limit is 20 URLs a minute: more fail with `requestRateLimited`.
+    /// The result is also a success if there is no such share, if it takes no requests, or if the current user is blocked. So nobody learns
+    /// which. The limit is 20 URLs a minute: more fail with `requestRateLimited`.
     ///
     /// - Returns: `participantAlreadyInvited` for shares that the user may accept or takes part in, `invalidArguments` for one's
     ///   own.

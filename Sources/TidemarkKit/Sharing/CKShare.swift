@@ -76,7 +76,7 @@ public class CKShare: CKRecord, @unchecked Sendable {
 
     /// The URL of a participant who was made by ``CKShareParticipant/oneTimeURLParticipant()``: one person uses it once.
     ///
-    /// It is there once the share is saved, for its owner and administrators, and does not change while the participant is in the share.
+    /// It exists once the share is saved, for its owner and administrators. It does not change while the participant is in the share.
     /// Removing the participant makes it void. A person who has accepted with it may use it like ``url``. For everybody else there is then
     /// no such share.
     public func oneTimeURL(for participantID: CKShare.Participant.ID) -> URL? {
@@ -138,8 +138,9 @@ public class CKShare: CKRecord, @unchecked Sendable {
         sharing.withLock { $0.access.deny(requesters) }
     }
 
-    /// Refuses requests, and all later requests of these users. If they take part by now, they are removed. Save the share afterwards. For
-    /// a blocked user there is no such share, whatever link they use, until they are unblocked or invited by their user record.
+    /// Refuses requests, and all later requests of these users. If they already take part, they are removed. Save the share afterwards. For
+    /// a blocked user there is no such share, whatever link they use. That ends when they are unblocked or invited by their user record
+    ///
     public func blockRequesters(_ requesters: [CKShare.AccessRequester]) {
         sharing.withLock { $0.block(requesters) }
     }

@@ -3,8 +3,8 @@
 public import Foundation
 internal import TidemarkKit
 
-/// A cloud in memory for an app's tests: a server with Tidemark's own rules, accounts and devices, and a clock that the
-/// test moves.
+/// A cloud in memory for an app's tests. It has a server with Tidemark's own rules, accounts and devices, and a clock
+/// that the test moves.
 ///
 /// The code under test is real: `CKContainer`, `CKDatabase`, `CKSyncEngine` and the server's sessions, rules and feeds.
 /// Only sockets, PostgreSQL and time are replaced. The container is in development: its schema grows with what apps
@@ -67,8 +67,8 @@ public final class TestCloud: Sendable {
     /// - Parameters:
     ///   - limit: how much of the cloud's time may pass.
     ///   - condition: called whenever nothing is under way.
-    /// - Throws: ``TestCloudError`` with `notInTime` if it does not hold when `limit` is over or nothing is planned any
-    ///   more, or with `neverSettles`; the errors of `condition`.
+    /// - Throws: ``TestCloudError`` with `notInTime` if the condition does not hold when `limit` is over, or when
+    ///   nothing more is planned. ``TestCloudError`` with `neverSettles`. The errors of `condition`.
     public func run(
         within limit: Duration = .seconds(3_600), until condition: () async throws -> Bool
     ) async throws {
@@ -103,8 +103,8 @@ public final class TestCloud: Sendable {
         Backup(contents: core.database.backUp())
     }
 
-    /// Restores a backup, as an operator does after a disaster. Later saves and deletions are gone, all change tokens
-    /// and tags belong to an earlier incarnation of the store, and the server restarts. Engines start
+    /// Restores a backup, as an operator does after a disaster. Later saves and deletions are gone, and the server
+    /// restarts. All change tokens and tags belong to an earlier incarnation of the store. Engines start
     /// again from the beginning on their own. Accounts stay. Call ``settle()`` first.
     public func restore(_ backup: Backup) {
         core.database.restore(backup.contents)

@@ -57,7 +57,7 @@ public final class TestDevice: Sendable {
     /// How many answers were lost because of ``loseNextAnswer()``; shows whether it has happened yet.
     public var lostAnswerCount: Int { line.lostAnswerCount }
 
-    /// For this long, the server refuses every request of this device with `requestRateLimited`, and says in
+    /// For this long, the server refuses every request of this device with `requestRateLimited`. It says in
     /// `retryAfterSeconds` how much time is left. Calls then fail without asking it, and engines wait.
     public func throttle(for duration: Duration) {
         line.throttle(for: duration)

@@ -122,7 +122,7 @@ public final class TidemarkPresence: Sendable {
 
     /// Sends a message to those who are there now. Nobody else ever gets it, and nobody says who has.
     ///
-    /// - Throws: `CKError`: `limitExceeded` for more than 1,024 bytes, `zoneBusy` with a time for too many messages,
+    /// - Throws: `CKError`: `limitExceeded` for more than 1,024 bytes, or `zoneBusy` with a time for too many messages.
     ///   `networkUnavailable` if this device is not present just now.
     public func send(_ message: Data) async throws {
         try check(message)

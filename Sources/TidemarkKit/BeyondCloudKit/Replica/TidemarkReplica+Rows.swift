@@ -13,8 +13,8 @@ extension TidemarkReplica: Codable {
         try self.init(ReplicaState(rows: rows))
     }
 
-    /// The rows that must be stored since the last call: for each key the row's new contents, or nil if the row must be
-    /// deleted. If it could not be stored, store all ``rows``. For apps with a table of two columns:
+    /// The rows that must be stored since the last call. For each key it has the row's new contents, or nil if the row
+    /// must be deleted. If it could not be stored, store all ``rows``. For apps with a table of two columns:
     ///
     /// ```swift
     /// for (key, data) in replica.takeChangedRows() { table[key] = data }

@@ -19,10 +19,10 @@ extension TidemarkReplica {
         /// zone, that happens only if the app calls ``TidemarkReplica/send(_:_:)``. It may drop them with
         /// ``TidemarkReplica/discard(_:_:)``.
         ///
-        /// Another user's zone has ended for this user: its owner has removed it, or the user, or a restored server does
-        /// not list it. Then `unsent` can be sent only once the zone is shared again. If a record comes again with the zone, its edit is
-        /// merged with it and sent, and no step asks before. Changes that were new in the zone wait for ``TidemarkReplica/send(_:_:)``. To
-        /// keep these edits from being sent later, drop them now.
+        /// Another user's zone has ended for this user. Its owner has removed the zone or the user, or a restored server does not list the
+        /// zone. Then `unsent` can be sent only once the zone is shared again. If a record comes again with the zone, its edit is merged
+        /// with it and sent, and no step asks before. Changes that were new in the zone wait for ``TidemarkReplica/send(_:_:)``. To keep
+        /// these edits from being sent later, drop them now.
         case zoneDeleted(CKRecordZone.ID, CKDatabase.DatabaseChange.Deletion.Reason, unsent: [CKRecord.ID])
         /// The server refuses this edit until something changes: tell the user. The edit stays on this device. It is
         /// sent again with the record's next edit, at the next start, or by ``TidemarkReplica/send(_:_:)``.

@@ -149,8 +149,8 @@ public final class TidemarkReplica: Sendable {
         return batch
     }
 
-    /// The steps that the app must carry out after an event of its engine (R-642 … R-645). Do it before the delegate's
-    /// `handleEvent` returns, accept no edit between this call and the last step, and store the replica with the
+    /// The steps that the app must carry out after an event of its engine (R-642 … R-645). Carry them out before the
+    /// delegate's `handleEvent` returns. Accept no edit between this call and the last step. Store the replica with the
     /// result.
     ///
     /// - Parameters:
