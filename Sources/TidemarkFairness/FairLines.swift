@@ -2,8 +2,8 @@
 
 internal import DequeModule
 
-/// Lines of owners who take turns. Like ``FairTurns``, but for very many owners: a line is found in a table, and its owner may have several
-/// elements in one turn, or a part of one.
+/// Lines of owners who take turns. It is like ``FairTurns``, but for very many owners. A line is found in a table, and its owner may have
+/// several elements in one turn, or a part of one.
 package struct FairLines<Owner: Hashable, Element> {
     /// None is empty.
     private var lines: [Owner: Deque<Element>] = [:]

@@ -159,9 +159,10 @@ package struct DatabaseFeedRead: Sendable, Equatable {
     /// Some zones with changes that the feed has not numbered yet: at most one more than ``FeedPosition/aheadMax``.
     /// None if there are more entries: they belong on the last page.
     package var unnumbered: [DatabaseFeedEntry]
-    /// Whether one of these zones is not in a shared database's feed as a living zone, or is there only from before an end that the feed
-    /// has not told. Such a zone is listed only with a number. When a viewer's access ends, no row shows what was listed before. So
-    /// the feed has the end of each zone that is in it, and of no other zone.
+    /// Whether the feed of a shared database lacks one of these zones as a living zone. The feed also lacks a
+    /// zone if it has the zone only from before an end that it has not told. Such a zone is listed only with a number.
+    /// When a viewer's access ends, no row shows what was listed before. So the feed has the end of each zone that is
+    /// in it, and of no other zone.
     package var mustNumber = false
     /// Whether the container gives the default zones a feed too, beyond CloudKit.
     package var feedsEverywhere: Bool

@@ -40,7 +40,7 @@ package struct FeedPosition: Sendable, Equatable {
 
 extension DatabaseFeedRead {
     /// Whether zones must get numbers before a page can be made. That is so if too many have none, if one of them has ended (ends are kept
-    /// by number, R-221), if they do not fit on the page, or if one is new in a shared database (``mustNumber``).
+    /// by number, R-221), or if they do not fit on the page. In a shared database it is also so if one is new (``mustNumber``).
     package func needsNumbers(entriesMax: Int) -> Bool {
         !hasMore && !isTellable(entriesMax: entriesMax)
     }

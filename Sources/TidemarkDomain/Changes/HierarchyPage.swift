@@ -2,19 +2,19 @@
 
 internal import TidemarkFields
 
-// The feed of a zone for a user who sees hierarchies of it. It has what happened in the user's shares: a record
-// that came under one or was saved, and one that left it or was deleted. Its numbers are those of the zone, but for records that
-// came or went with an ancestor, which have numbers of their own and keep their versions.
+// The feed of a zone for a user who sees hierarchies of it. It has the events in the user's shares: a record came under one
+// or was saved, or it left the share or was deleted. Its numbers are those of the zone. Records that came or went with an ancestor have
+// separate numbers, and keep their versions.
 //
-// A token says for which parts in shares it was given. If the user has other parts now, it has expired: what they have
-// brought may be older than the token, and what they have taken with them is told by no event. Somebody who has left a share
-// and joined it again has another part. Otherwise they would be told what had come and gone meanwhile.
+// A token names the parts in shares for which it was given. If the user has other parts now, the token has expired. Records of the new
+// parts may be older than the token, and no event reports the records of the lost parts. A user who has left a share and joined it again
+// has another part. Otherwise they would learn what came and went in between.
 //
-// What left a share before the user's part in it began is told by no page. Neither is what left a share and is in another of the
-// user's shares: the user has it still. Such rows are read all the same, and left out here, so that a read looks at a bounded
-// number of rows.
+// No page reports records that left a share before the user's part in it began. Nor does a page report a record that left a share and is in
+// another of the user's shares, because the user still has it. Such rows are still read, and left out here, so that a read looks at a
+// bounded number of rows.
 
-/// One thing that happened in a share, with the record if it is there.
+/// One event in a share, with the record if it is there.
 package struct HierarchyEvent: Sendable, Equatable {
     package let row: ShareRecord
     /// Nil: the record has left.

@@ -27,8 +27,8 @@ package struct ZonePage: Sendable, Equatable {
     /// `tokenExpired`. A token expires if it is of an earlier incarnation, ahead of the zone, or older than the
     /// tombstones that are kept.
     ///
-    /// In the shared database the first reason is `zoneNotFound`, for a reader who takes no part in a share of the zone as it was read
-    /// (I-5). A page that is read ahead is the owner's.
+    /// In the shared database the first reason is `zoneNotFound`. It is for a reader who takes no part in a share of the zone as it was
+    /// read (I-5). A page that is read ahead is the owner's.
     package static func make(
         of read: ZonePageRead, for query: ZonePageQuery, store: StoreIncarnation
     ) -> Result<ZonePage, FailureReason> {

@@ -97,8 +97,8 @@ package struct QueryPage: Sendable, Equatable {
     package let cursor: QueryCursor?
 
     /// - Parameters:
-    ///   - reader: the caller's access. In the shared database, a caller who takes no part in a share of the zone
-    ///     learns nothing about it, not even why it ended (I-5).
+    ///   - reader: the caller's access. In the shared database, the zone does not exist for a caller who takes no part
+    ///     in a share of it. Nor does the caller learn why the zone ended (I-5).
     ///   - isTypeKnown: whether the schema has the record type.
     /// - Returns: the page, or the reason why there is none: the zone is missing, or else the type is unknown
     ///

@@ -70,8 +70,8 @@ package struct ZoneRead: Sendable {
         self.referencesFollowedMax = referencesFollowedMax
     }
 
-    /// Whether only a little must be read: the zone with its keys, records by name, and the memory of requests that are
-    /// sent for the first time. That is so for most saves.
+    /// Whether the read is small: the zone with its keys, records by name, and the memory of requests that are sent for
+    /// the first time. That is so for most saves.
     package var isPlain: Bool {
         parentNames.isEmpty && newParentNames.isEmpty && referenceTargets.isEmpty && assets.isEmpty && users.isEmpty
             && !hasRepeats && sharing == .nothing

@@ -119,8 +119,8 @@ extension ParticipantsPlan {
 }
 
 extension ShareVisitor {
-    /// Decides a request for access. No request is stored if there is no such share, if it takes no requests, if the user is
-    /// blocked or has asked before, or if the share has as many requests as it may have. All of these succeed alike.
+    /// Decides a request for access. No request is stored if there is no such share, or if it takes no requests. The same holds if
+    /// the user is blocked or has asked before, or if the share has as many requests as it may have. All of these succeed alike.
     ///
     /// - Returns: the changes to write; nil if there are none. `shareIsOwn` for the owner, and `alreadyInvited` for a user who takes part
     ///   or may accept: they know the share.

@@ -9,7 +9,7 @@
 //     zoneNotShareable      R-305: the default zone
 //  3. participantInvalid    R-310: a participant that no share can have
 //     hierarchiesUnavailable  R-999: it would share a hierarchy while an older server is connected
-// From what is stored. As with other records, a user who may not change the share is told nothing else about it:
+// From stored data. As with other records, a user who may not change the share gets no other failure:
 //  4. notShareAdministrator R-313
 //  5. zoneNotShareable      R-304: the zone lacks the capability
 //     zoneIsShared, zoneHasHierarchies   R-304: it is shared in the other way
@@ -20,10 +20,10 @@
 //  8. tooManyParticipants   R-309
 //  9. participantsFixed     R-309: somebody is added or removed while the share is public
 // 10. tooManyBlocked        R-974
-// 11. tooMuchShared         R-783: the owner's account has no room for what is added
+// 11. tooMuchShared         R-783: the owner's account has no room for the new rows
 // Between 6 and 7, of the share of a hierarchy: shareRootMissing, alreadyShared, tooManyHierarchies. Last come
-// alreadyShared and hierarchyTooLarge of what is above and below the root (`RecordsPlan+Hierarchies`).
-// What else can be wrong with the record itself is in `RecordsRules`.
+// alreadyShared and hierarchyTooLarge for the records above and below the root (`RecordsPlan+Hierarchies`).
+// Other failures of the record itself are in `RecordsRules`.
 
 /// The data on which a save of a CKShare is decided.
 package struct ShareSaveContext: Sendable {

@@ -10,8 +10,8 @@ package enum SharingRead: Hashable, Sendable {
     /// All shares, all participants of the chosen ones, and the participations of these users in the others: for a change of
     /// shares. Users are sorted, each once.
     case people(of: ShareChoice, and: [UserID])
-    /// For a user to whom the shares are shown: all shares, the participants of the chosen ones who have not ended, the user's own part in
-    /// the others, and the names of people. The read counts as that user's.
+    /// For a user to whom the shares are shown. It has all shares, the participants of the chosen ones who have not ended, the user's own
+    /// part in the others, and the names of people. The read counts as that user's.
     case shown(to: UserID, of: ShareChoice = .every)
     /// The same of the chosen shares alone, as if there were no others: for somebody who brings links, or gets CKShare records.
     case linked(to: UserID, of: ShareChoice)

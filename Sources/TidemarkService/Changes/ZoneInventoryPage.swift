@@ -13,7 +13,7 @@ extension CloudService {
     /// The names and versions of a zone's records, or a digest of them.
     ///
     /// The first of these failures wins: `feedUnavailable` for the default zone, `zoneNameInvalid`, `requestInvalid` for a listing that
-    /// begins after no possible name; then `zoneNotFound` or a similar failure for a zone that is not living. A zone of another user exists
+    /// begins after no possible name. Then `zoneNotFound` or a similar failure for a zone that is not living. A zone of another user exists
     /// only for those who may read all of it (I-5).
     ///
     /// - Parameter listsAfter: whether names come, and after which name; nil: no names.

@@ -12,8 +12,8 @@ extension CloudService {
     /// The parts of a client's request, one for each zone, are independent of each other. Each is written to
     /// its zone's database. A part that fails as a whole has a reason instead of an outcome. A part whose items fail
     /// has an outcome that says which. All parts are queued before this suspends, so one device's requests to a zone
-    /// keep the order of the calls. Only a part that saves a CKShare may wait before it is queued: for the share's link
-    /// and until the users whom it invites are known.
+    /// keep the order of the calls. Only a part that saves a CKShare may wait before it is queued. It waits for the
+    /// share's link, and until the users whom it invites are known.
     ///
     /// - Parameters:
     ///   - owner: whose share of the queue the parts take.

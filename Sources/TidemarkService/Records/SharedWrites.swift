@@ -3,7 +3,7 @@
 internal import Synchronization
 internal import TidemarkDomain
 
-/// The state that the ``WriteCoordinator``s of one process share: the queue of requests, the cache of zones, the
+/// The state that the ``WriteCoordinator``s of one process share. It has the queue of requests, the cache of zones, the
 /// store's memory epoch, and the lessons of users to schemas. Each event loop has one coordinator.
 ///
 /// So a zone is in at most one transaction of the queue, whichever loops its devices are connected to. All loops know what one loop has

@@ -27,8 +27,9 @@ package struct HTTPLimits: Sendable {
     package var queuedBytesLow = 262_144
     /// Encrypted bytes that TLS itself may add to what waits. Beyond: the connection is reset.
     package var encryptedBytesMax = 262_144
-    /// Connections on all loops. For the next one, another one gives way: the one that has waited longest for a request, or else the one
-    /// that has been longest in a head or a handshake. If all are being answered, the next one is accepted and closed at once.
+    /// Connections on all loops. For the next one, another one gives way: the one that has waited longest for a request. If there is none,
+    /// it is the one that has been longest in a head or a handshake. If all are being answered, the next one is accepted and closed at
+    /// once.
     package var connectionsMax = 1_000
 
     package init() {}
