@@ -54,8 +54,8 @@ final class FileWorker: @unchecked Sendable {
         }.get()
     }
 
-    /// Runs a work of the server itself. They come one by one, so they need no turn: each waits for one work of an
-    /// owner at most.
+    /// Runs a work of the server itself. Such works come one after another, so they need no turn: each waits for at
+    /// most one work of an owner.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> Value
     ) async throws(AssetStoreError) -> Value {

@@ -149,7 +149,7 @@ package struct Limits: Sendable, Equatable {
     package var endedSharesMax = 20
     /// The number of rows that one account may have in all its zones and containers together. They are shares, their participants,
     /// links of roots, and keys of zones beside the first one. Ended ones that are kept count too. So do the links of all roots that were
-    /// ever shared in a zone, which the zone keeps as long as it lives. They are in no quota, and each takes some 300 bytes. More:
+    /// ever shared in a zone, which the zone keeps as long as it lives. These rows are in no quota, and each takes some 300 bytes. More:
     /// `tooMuchShared`, also for a user who wants to join.
     package var sharingRowsMax = 100_000
     /// Whether shares of hierarchies can be made now. It is not a setting: a server that sees an older one turns it off for its

@@ -170,7 +170,8 @@ package final class MessageConnection: ListedConnection, @unchecked Sendable {
         reader.limitMessages(to: byteCount)
     }
 
-    /// Counts it as a connection whose peer is known, with or without a credential. It needs a place among those.
+    /// Counts it as a connection whose peer is known, with or without a credential. It needs a place among such
+    /// connections.
     ///
     /// - Parameter owner: whose it is; nil for somebody without a credential.
     /// - Returns: nil, if it has a place. Otherwise the caller closes the connection.

@@ -55,7 +55,7 @@ package struct TransportLimits: Sendable {
     package var encryptedBytesMax = 262_144
 
     /// Bytes of messages on one loop that have arrived in part. Beyond, the owner with most gives way, and its largest
-    /// message ends. It ends with 1013.
+    /// message ends. Its connection ends with 1013.
     package var unfinishedBytesMax = Int.max
     /// Memory on one loop for output that waits for peers. It counts peers that take nothing at the moment, and connections with more than
     /// ``queuedBytesLow``. A message has its memory until all of it was sent. Beyond, the owner with most gives way, and its connection

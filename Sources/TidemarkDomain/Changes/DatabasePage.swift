@@ -12,8 +12,8 @@ package struct DatabasePage: Sendable, Equatable {
     /// Whether the feed already holds more.
     package let moreComing: Bool
 
-    /// Makes a page from the data that was read, or returns the reason why there is none. It is `tokenExpired` if the
-    /// token is ahead of the feed, or older than the ends that the feed still knows.
+    /// Makes a page from the data that was read, or returns the reason why there is none. The reason is `tokenExpired`
+    /// if the token is ahead of the feed, or older than the ends that the feed still knows.
     ///
     /// Zones without a number are included if that is possible (``DatabaseFeedRead/needsNumbers(entriesMax:)``). If it
     /// is not, they must have been given numbers since the fetch began. Those that have moved again since then come

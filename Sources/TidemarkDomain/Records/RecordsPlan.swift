@@ -24,7 +24,7 @@ struct RecordsPlan {
     /// Tombstones of records that are deleted with those of the request. A record that the request saves is
     /// among them if it then refers to a deleted one: it is saved, then deleted.
     private(set) var cascade: [RecordState] = []
-    /// The plans for shares, by the positions of the saves of their CKShare records. It counts if the save is not refused.
+    /// The plans for shares, by the positions of the saves of their CKShare records. A plan counts if its save is not refused.
     var shares: [Int: SharePlan] = [:]
     /// How often something was refused because of shared hierarchies.
     var hierarchyRoundCount = 0

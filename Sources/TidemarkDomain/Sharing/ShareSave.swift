@@ -86,7 +86,7 @@ package enum InvitedPerson: Sendable, Hashable {
     case user(UserID)
     /// An e-mail address or a telephone number in its normal form. A user who has verified it may accept.
     case address(String)
-    /// The first person who uses the one-time link of this random secret. It is empty until the service has made one.
+    /// The first person who uses the one-time link of this random secret. The secret is empty until the service has made one.
     case link([UInt8])
 
     /// Whether it can be stored.

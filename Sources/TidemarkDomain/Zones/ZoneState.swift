@@ -19,9 +19,9 @@ package struct ZoneState: Sendable, Equatable {
     /// It ends with the last share. This is also right for later readers with an older token or an older copy:
     /// - Stored data of ended shares has no meaning, and no later share has the number of one of them. So none of it must be kept right
     ///   while the value is false. A later share covers everything below its root again.
-    /// - A participant of an ended share takes no part: for them the zone does not exist, whatever the token is. Its feed's tokens name the
-    ///   parts for which they were given (``ShareAccess/viewMark``). Parts in a later share are others, and a part in the whole zone has no
-    ///   mark. So such a token is expired, and nothing between is missed.
+    /// - A participant of an ended share takes no part: for them the zone does not exist, whatever the token is. The tokens of their feed
+    ///   name the parts for which they were given (``ShareAccess/viewMark``). Parts in a later share are others, and a part in the whole
+    ///   zone has no mark. So such a token is expired, and nothing between is missed.
     /// - The owner's tokens are of the zone's numbers alone. A root has a new version once its share has ended.
     /// - A server reads it with the row that it locks, or in the statement that reads the records. It caches no zones where the value is
     ///   true.

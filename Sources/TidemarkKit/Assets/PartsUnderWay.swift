@@ -65,7 +65,7 @@ struct PartsUnderWay {
         }
     }
 
-    /// The parts under way are no longer awaited. Its places are free.
+    /// The parts under way are no longer awaited. Their places are free.
     mutating func abandon() {
         for part in parts {
             connection.abandon(part.answer)

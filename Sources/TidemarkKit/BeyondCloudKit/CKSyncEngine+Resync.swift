@@ -14,8 +14,8 @@ extension CKSyncEngine {
     /// resync comes before. So if the process ends in the middle, the next engine reads the zone from its beginning.
     ///
     /// A fetch under way ends first. If the call fails or is cancelled, the resync stays planned. The next fetch of the zone carries it
-    /// out, and with automatic sync the engine makes one. It ends with the account. A zone that the engine has not read yet is fetched as
-    /// usual.
+    /// out, and with automatic sync the engine makes one. The resync ends with the account. A zone that the engine has not read yet is
+    /// fetched as usual.
     ///
     /// Do not await it in the delegate's callbacks.
     ///

@@ -7,8 +7,8 @@
 /// back. If it gives the data to the new account, it adds them at once.
 extension CKSyncEngine.Event.AccountChange {
     /// Changes of records that were not sent yet, and changes that were being sent. Some of the latter may have
-    /// arrived. It includes changes that were added before this event, even just now, after another account was signed
-    /// in.
+    /// arrived. The list includes changes that were added before this event, even just now, after another account was
+    /// signed in.
     public var unsentRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange] {
         unsent.flatMap(\.records.elements)
     }

@@ -70,8 +70,8 @@ public class CKShare: CKRecord, @unchecked Sendable {
     ///
     ///
     /// An invited person passes it to ``CKContainer/shareMetadata(for:)``. If the share is public, anybody may do so.
-    /// It names this app's server. Apps send the text after the last slash to their own server, and never connect to
-    /// the URL.
+    /// The URL names this app's server. Apps send the text after the last slash to their own server, and never connect
+    /// to the URL.
     public var url: URL? { sharing.withLock { $0.url } }
 
     /// The URL of a participant who was made by ``CKShareParticipant/oneTimeURLParticipant()``: one person uses it once.

@@ -21,8 +21,8 @@ enum TokenRefusal: Int, Error, MetricLabel {
     case subjectInvalid
     /// The issuer's keys have not been fetched yet, and cannot be now. Not the token's fault.
     case keysUnavailable
-    /// None of the issuer's known keys has signed the token, which names no key. It may have published another one
-    /// since.
+    /// None of the issuer's known keys has signed the token, which names no key. The issuer may have published another
+    /// one since.
     case signerUnknown
 
     var explanation: String {

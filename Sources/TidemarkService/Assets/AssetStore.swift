@@ -72,7 +72,7 @@ package struct AssetStoreError: Error, CustomStringConvertible {
         case busy
         /// Too much of the owner waits for the disk.
         case rateLimited
-        /// The disk does not give back a file that it has, or something else has the file's name. It may be this one alone.
+        /// The disk does not give back a file that it has, or something else has the file's name. Only this file may be affected.
         case unreadable
         /// The operating system refused for another reason.
         case unavailable

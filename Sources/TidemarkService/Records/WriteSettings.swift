@@ -6,8 +6,8 @@ package import TidemarkFairness
 package struct WriteSettings: Sendable {
     /// Write transactions of each event loop at one time. This number keeps two cores of PostgreSQL busy while some
     /// transactions are decided here and others wait for the log's flush. Requests that wait meanwhile make the next
-    /// groups larger. One more is spare. By default a loop has two more connections, for that and for other
-    /// writes.
+    /// groups larger. One more transaction is spare. By default a loop has two more connections, for that and
+    /// for other writes.
     package var transactionsMax = 6
     /// Saves and deletes of one transaction. A single request may have more; it then goes alone.
     package var groupItemsMax = 1_000

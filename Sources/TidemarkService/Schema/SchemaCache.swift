@@ -13,8 +13,8 @@ internal import TidemarkFields
 /// dropped.
 ///
 /// A schema belongs to no account, because all users of its container need it. So accounts have no shares of the room. A user who uses
-/// seven containers with full schemas in turn drives out all others. Each of these is then read again by the next save: some milliseconds
-/// for a full schema, and well below one for a usual one.
+/// seven containers with full schemas in turn drives out all others. Each of these schemas is then read again by the next save: some
+/// milliseconds for a full schema, and well below one for a usual one.
 final class SchemaCache: Sendable {
     /// About seven schemas that are full (`Limits.schemaEntriesMax`), or thousands of usual ones.
     static let bytesMax = 33_554_432

@@ -46,7 +46,7 @@ package protocol Storage: KeyGrantStorage {
     ) async throws(StorageError) -> Identity?
 
     /// The identifiers of the containers in which an account is a user already, the newest first. The account may see
-    /// these (I-5). None for a credential that is unknown, revoked or expired at `now`.
+    /// these (I-5). There are none for a credential that is unknown, revoked or expired at `now`.
     func containers(
         credentialHash: [UInt8], environment: ContainerEnvironment, countMax: Int, now: Timestamp
     ) async throws(StorageError) -> [String]
@@ -93,8 +93,8 @@ package protocol Storage: KeyGrantStorage {
     /// The kept progress of these devices. Devices without any are left out.
     func deviceProgress(of devices: [AccountDevice]) async throws(StorageError) -> [AccountDevice: NotedProgress]
 
-    /// Keeps a server's knowledge of devices, and replaces older knowledge. It is for operators; nothing else depends on it. A device that
-    /// the store does not list (``noteDevice(_:of:name:atMost:now:)``) is left out.
+    /// Keeps a server's knowledge of devices, and replaces older knowledge. The data is for operators; nothing else depends on it. A device
+    /// that the store does not list (``noteDevice(_:of:name:atMost:now:)``) is left out.
     ///
     /// - Parameter noted: the time of the knowledge that the server has read and takes over. For a device that is not in it, nothing was
     ///   kept.
@@ -334,7 +334,7 @@ package protocol Storage: KeyGrantStorage {
     /// - Parameters:
     ///   - viewer: a shared database.
     ///   - countMax: how many zones the list may have afterwards. If it has so many, some are removed first: zones that have ended,
-    ///     and zones without access that no acceptance wrote into the list within the last hour. Those whose ends the feed must still tell
+    ///     and zones without access that no acceptance wrote into the list within the last hour. Zones whose ends the feed must still tell
     ///     stay, and do not count.
     func pointViewer(
         _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int

@@ -17,7 +17,7 @@ final class LibraryMetrics: Sendable {
         var textBytesMax = 128
     }
 
-    /// A metric that a library asked for. It makes the same metric in several places, and then it is one series.
+    /// A metric that a library asked for. A library may make the same metric in several places. Then it is one series.
     fileprivate struct Family {
         let kind: LibrarySeries.Kind
         let head: String

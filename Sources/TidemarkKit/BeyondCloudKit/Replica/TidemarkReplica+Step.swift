@@ -8,7 +8,7 @@ extension TidemarkReplica {
         /// Delete the app's data of this record. It is gone, and no edit of the user is lost with it.
         case remove(CKRecord.ID)
         /// Delete all records of this replica's database: they belong to an account that is no longer signed in. The replica of
-        /// another database has its own step. It may already have brought back what the new user had not sent there.
+        /// another database has its own step. That replica may already have restored the new user's unsent edits there.
         ///
         /// The replica keeps their unsent edits, and returns them with `store` when that account signs in again. It does
         /// not keep files of assets: keep those of ``TidemarkReplica/unsentIDs``, as they were before this event.
