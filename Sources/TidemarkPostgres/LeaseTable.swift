@@ -7,6 +7,9 @@ internal import DequeModule
 /// Places are numbered. Each has at most one connection, which up to `capacity` callers may use at the same time.
 /// Waiting callers are served in order of arrival.
 ///
+/// On demand, one connection is always open or being opened. Another one is opened only if more callers wait than connections
+/// are being opened. It then serves whoever waits longest. If nobody waits any more, it is free for the next caller.
+///
 /// The last places are spares. A caller gets one only if each of the others has work that takes long, or has no room. So as
 /// few processes of PostgreSQL as possible are woken, and no caller waits behind long work without need.
 struct LeaseTable {
@@ -18,8 +21,12 @@ struct LeaseTable {
         case refused
     }
 
+    private enum Link {
+        case none, opening, open
+    }
+
     private struct Place {
-        var isOpen = false
+        var link = Link.none
         var useCount = 0
         /// Callers whose work takes long.
         var longCount = 0
@@ -28,6 +35,7 @@ struct LeaseTable {
     private var places: [Place]
     private let capacity: Int
     private let waiterCountMax: Int
+    private let opensOnDemand: Bool
     private var queue: Deque<Int> = []
     /// The callers in the queue that still wait, and whether their work takes long.
     private var waiting: [Int: Bool] = [:]
@@ -36,19 +44,24 @@ struct LeaseTable {
     /// Open places with room. The one that was used last is at the end, because its memory is warm.
     private var free: [Int] = []
 
-    /// - Parameter spareCount: fewer than there are places.
-    init(placeCount: Int, capacity: Int, waiterCountMax: Int, spareCount: Int = 0) {
+    /// - Parameters:
+    ///   - spareCount: fewer than there are places.
+    ///   - opensOnDemand: whether a connection is opened only when a caller needs it. Otherwise all are opened.
+    init(
+        placeCount: Int, capacity: Int, waiterCountMax: Int, spareCount: Int = 0, opensOnDemand: Bool = false
+    ) {
         firstSpare = placeCount - spareCount
         places = Array(repeating: Place(), count: placeCount)
         self.capacity = capacity
         self.waiterCountMax = waiterCountMax
+        self.opensOnDemand = opensOnDemand
     }
 
     var waiterCount: Int { waiting.count }
     var useCount: Int { places.reduce(0) { $0 + $1.useCount } }
 
     /// Whether a place has a connection, and no caller.
-    func isUnused(_ place: Int) -> Bool { places[place].isOpen && places[place].useCount == 0 }
+    func isUnused(_ place: Int) -> Bool { places[place].link == .open && places[place].useCount == 0 }
 
     /// A place with room. There is one only if nobody waits.
     mutating func acquireFree(isLong: Bool = false) -> Int? { take(isLong: isLong) }
@@ -71,17 +84,39 @@ struct LeaseTable {
         return true
     }
 
+    /// The places for which a connection must be opened now. To ask after the start, after a caller has begun to wait, and after
+    /// a place was opened.
+    mutating func placesToOpen() -> [Int] {
+        var chosen: [Int] = []
+        while mustOpen, let place = nextToOpen {
+            places[place].link = .opening
+            chosen.append(place)
+        }
+        return chosen
+    }
+
+    /// The pause is over after an attempt to connect that failed, or after a lost connection. Returns whether to try (again).
+    /// Otherwise enough others are being opened, and the place stays without a connection until a caller needs it.
+    mutating func reopens(_ place: Int) -> Bool {
+        precondition(places[place].link == .opening)
+        let opening = count(.opening)
+        if !opensOnDemand || opening <= waiting.count || opening + count(.open) == 1 { return true }
+        places[place].link = .none
+        return false
+    }
+
     /// A place has a connection now. Returns the callers that get it.
     mutating func opened(_ place: Int) -> [(waiter: Int, place: Int)] {
-        precondition(!places[place].isOpen)
-        places[place].isOpen = true
+        precondition(places[place].link != .open)
+        places[place].link = .open
         if places[place].useCount < capacity { free.append(place) }
         return serve()
     }
 
-    /// The connection of a place is lost. Callers that have leased it return it nevertheless.
+    /// The connection of a place is lost. Callers that have leased it return it nevertheless. The place counts as being opened,
+    /// until ``reopens(_:)`` decides.
     mutating func closed(_ place: Int) {
-        places[place].isOpen = false
+        places[place].link = .opening
         free.removeAll { $0 == place }
     }
 
@@ -90,7 +125,7 @@ struct LeaseTable {
         precondition(places[place].useCount > 0 && (!isLong || places[place].longCount > 0))
         places[place].useCount -= 1
         if isLong { places[place].longCount -= 1 }
-        if places[place].isOpen, !free.contains(place) { free.append(place) }
+        if places[place].link == .open, !free.contains(place) { free.append(place) }
         return serve()
     }
 
@@ -101,6 +136,19 @@ struct LeaseTable {
             waiting = [:]
         }
         return queue.filter { waiting[$0] != nil }
+    }
+
+    private func count(_ link: Link) -> Int { places.count { $0.link == link } }
+
+    private var mustOpen: Bool {
+        let opening = count(.opening)
+        return !opensOnDemand || opening < waiting.count || opening + count(.open) == 0
+    }
+
+    /// Rather one that nobody has: what is opened for a lost connection serves nobody before the caller returns that one.
+    private var nextToOpen: Int? {
+        let closed = places.indices.filter { places[$0].link == .none }
+        return closed.first { places[$0].useCount == 0 } ?? closed.first
     }
 
     private mutating func serve() -> [(waiter: Int, place: Int)] {

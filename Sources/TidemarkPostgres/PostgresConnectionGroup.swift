@@ -5,6 +5,9 @@ internal import TidemarkSockets
 internal import TidemarkTelemetry
 
 /// Several connections of one kind: opens them, reopens them, and lends them. Loop-confined.
+///
+/// Those that are lent to one caller at a time are opened on demand (``LeaseTable``). Shared ones are all opened at the start:
+/// if the others came later, two long reads could be on the first one, and everybody would wait behind both.
 final class PostgresConnectionGroup: @unchecked Sendable {
     struct Lease: Sendable {
         let place: Int
@@ -40,7 +43,7 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     /// Called when the last lease has been returned after ``stop(whenDrained:)``.
     private var whenDrained: (@Sendable () -> Void)?
     /// Why the last attempt to connect failed. Callers that waited in vain are told.
-    private var lastFailure: PostgresError?
+    private(set) var lastFailure: PostgresError?
 
     /// If a connection is returned within a transaction, its ROLLBACK must be answered in this time. Otherwise it is
     /// closed.
@@ -57,14 +60,13 @@ final class PostgresConnectionGroup: @unchecked Sendable {
         self.renewalDelay = renewalDelay
         isShared = capacity > 1
         table = LeaseTable(
-            placeCount: count, capacity: capacity, waiterCountMax: waiterCountMax, spareCount: spareCount)
+            placeCount: count, capacity: capacity, waiterCountMax: waiterCountMax, spareCount: spareCount,
+            opensOnDemand: !isShared)
         connections = Array(repeating: nil, count: count)
         backOffs = Array(repeating: BackOff(), count: count)
     }
 
-    func start() {
-        for place in connections.indices { connect(place) }
-    }
+    func start() { openPlaces() }
 
     /// Lends a connection, now or when one is free. Returns the number for ``cancel(waiter:)``.
     @discardableResult
@@ -83,6 +85,7 @@ final class PostgresConnectionGroup: @unchecked Sendable {
         case .wait:
             let timer = loop.schedule(after: timeout) { [weak self] in self?.expire(number) }
             waiters[number] = WaitingLease(waiter: waiter, timer: timer, start: loop.now, isLong: isLong)
+            openPlaces()
         }
         return number
     }
@@ -174,9 +177,16 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     }
 
     private func expire(_ number: Int) {
-        // Without any connection the reason is of interest. With all of them in use, they are merely busy.
-        let detail = openCount == 0 ? lastFailure?.detail ?? "" : "all \(connections.count) connections are in use"
-        dismiss(number, PostgresError(.connectionUnavailable, detail: detail))
+        dismiss(number, PostgresError(.connectionUnavailable, detail: whyNoneIsFree))
+    }
+
+    /// With all of the connections in use, they are merely busy. Otherwise the reason why one is missing is of interest.
+    private var whyNoneIsFree: String {
+        if openCount == connections.count { return "all \(openCount) connections are in use" }
+        let reason = lastFailure?.detail ?? ""
+        if openCount == 0 { return reason }
+        let use = "\(openCount) connections are in use, and no other could be opened"
+        return reason.isEmpty ? use : "\(use): \(reason)"
     }
 
     private func dismiss(_ number: Int, _ error: PostgresError) {
@@ -187,6 +197,11 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     }
 
     // MARK: Connecting
+
+    private func openPlaces() {
+        guard !isStopped else { return }
+        for place in table.placesToOpen() { connect(place) }
+    }
 
     private func connect(_ place: Int) {
         guard !isStopped else { return }
@@ -207,7 +222,9 @@ final class PostgresConnectionGroup: @unchecked Sendable {
             connections[place] = connection
             PostgresMetrics.shared.open.add(1, kind)
             backOffs[place].reset()
+            lastFailure = nil
             serve(table.opened(place))
+            openPlaces()
         } catch {
             PostgresMetrics.shared.failedConnects.increment(kind)
             FailureLog.shared.note(
@@ -243,7 +260,12 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     private func connectLater(_ place: Int) {
         guard !isStopped else { return }
         let delay = backOffs[place].next(randomBits: loop.randomBits())
-        loop.schedule(after: delay) { [weak self] in self?.connect(place) }
+        loop.schedule(after: delay) { [weak self] in self?.connectAgain(place) }
+    }
+
+    private func connectAgain(_ place: Int) {
+        guard !isStopped, table.reopens(place) else { return }
+        connect(place)
     }
 
     // MARK: Renewing

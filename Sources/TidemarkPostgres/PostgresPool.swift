@@ -5,9 +5,10 @@ package import TidemarkSockets
 
 /// The connections of this process to one database. Any thread may call it; on its loop that costs no hop.
 ///
-/// It opens its connections at once. When they are lost it reopens them, with jittered back-off. While no connection is
-/// available, callers wait in order, up to a deadline. So if PostgreSQL restarts within that time, only callers with a
-/// batch under way notice it.
+/// At its start it opens all shared connections, and one of the others. It opens another one when a caller waits for it, up
+/// to the bound, and keeps it. When connections are lost it reopens those that are needed, with jittered back-off. While no
+/// connection is available, callers wait in order, up to a deadline. So if PostgreSQL restarts within that time, only
+/// callers with a batch under way notice it.
 package final class PostgresPool: Sendable {
     package let loop: EventLoop
     private let limits: PostgresPoolLimits
@@ -18,7 +19,7 @@ package final class PostgresPool: Sendable {
 
     /// - Parameters:
     ///   - url: libpq's URL or keyword string; may name several hosts, with `target_session_attrs` to find the primary.
-    ///   - connections: for ``acquire(timeout:)``. 4 to 8 keep a PostgreSQL busy; more only wait for each other.
+    ///   - connections: for ``acquire(timeout:)``, at most. 4 to 8 keep a PostgreSQL busy; more only wait for each other.
     ///   - sharedConnections: additional ones, for ``execute(_:timeout:)``, which must not be called if there are none.
     ///   - spareConnections: of the shared ones, those that are used only beside work that takes long.
     ///   - sessionSettings: `SET` for each connection, for example `("lock_timeout", "2s")`.

@@ -6,8 +6,8 @@ internal import TidemarkPostgres
 internal import TidemarkService
 internal import TidemarkSockets
 
-/// Connections for reads that take about equally long, shared among their owners. They are opened with the first
-/// read.
+/// Connections for reads that take about equally long, shared among their owners. The first one is opened with the
+/// first read, and others when they are needed.
 final class FairConnections: Sendable {
     /// How long a read waits for its owner's turn, here and among those of all event loops together.
     static let patience = Duration.seconds(6)

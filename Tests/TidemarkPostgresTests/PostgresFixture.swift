@@ -8,14 +8,14 @@ internal import TidemarkTestSupport
 /// A pool on a loop of its own, for the time of a test.
 func withPool<Result>(
     url: String? = nil, connections: Int = 1, limits: PostgresPoolLimits = PostgresPoolLimits(),
-    settings: [(String, String)] = [], sharedSettings: [(String, String)] = [],
+    settings: [(String, String)] = [], sharedSettings: [(String, String)] = [], applicationName: String = "tidemark",
     _ body: (PostgresPool) async throws -> Result
 ) async throws -> Result {
     let loop = try EventLoop(name: "test")
     let url = if let url { url } else { try await TestPostgres.database().url }
     let pool = try PostgresPool(
         url: url, connections: connections, loop: loop, sessionSettings: settings, sharedSettings: sharedSettings,
-        limits: limits)
+        applicationName: applicationName, limits: limits)
     do {
         let result = try await body(pool)
         await pool.stop()
