@@ -30,18 +30,18 @@ package final class PostgresStorage: Storage {
     /// wait behind a read of hundreds. One more than reads of whole databases take (`SessionSettings.wholeDatabases`). It is
     /// a spare that others use only while these take all the rest: with more processes at work, each has fewer reads when it
     /// wakes, and PostgreSQL wakes more often.
-    private static let readConnections = 3
-    private static let spareReadConnections = 1
+    package static let readConnections = 3
 
     /// - Parameters:
     ///   - url: in libpq's form; several hosts are allowed (`target_session_attrs=read-write` finds the leader).
     ///   - connections: for transactions. Measured: 4 to 8 are as fast as more, because all wait for one disk.
+    ///   - readConnections: 1 for a command that does one thing after the other.
     ///   - longQueries: where the long queries of all event loops take turns, see ``longQueryTurns(_:within:on:)``.
     ///     Nil: there is no other loop.
     /// - Throws: `rejected` if the URL cannot be parsed. An unreachable server is no error here.
     package init(
-        url: String, loop: EventLoop, connections: Int = 8, queryTimes: QueryTimes,
-        longQueries: FairGate? = nil, indexBounds: IndexBounds = IndexBounds()
+        url: String, loop: EventLoop, connections: Int = 8, readConnections: Int = PostgresStorage.readConnections,
+        queryTimes: QueryTimes, longQueries: FairGate? = nil, indexBounds: IndexBounds = IndexBounds()
     ) throws(StorageError) {
         self.url = url
         self.loop = loop
@@ -55,8 +55,8 @@ package final class PostgresStorage: Storage {
         indexBuilder = IndexBuilder(url: url, loop: loop, bounds: indexBounds)
         do {
             pool = try PostgresPool(
-                url: url, connections: connections, sharedConnections: Self.readConnections,
-                spareConnections: Self.spareReadConnections, loop: loop,
+                url: url, connections: connections, sharedConnections: readConnections,
+                spareConnections: min(1, readConnections - 1), loop: loop,
                 sessionSettings: Self.sessionSettings, sharedSettings: Self.sharedSettings,
                 applicationName: "tidemark", kind: .write)
         } catch {

@@ -222,7 +222,8 @@ package struct ServedCommands: OperatorCommands {
         _ body: (PostgresStorage) async throws -> Void
     ) async throws {
         let storage = try PostgresStorage(
-            url: request.databaseURL, loop: loop, connections: 1, queryTimes: times, longQueries: request.longQueries)
+            url: request.databaseURL, loop: loop, connections: 1, readConnections: 1, queryTimes: times,
+            longQueries: request.longQueries)
         let end = StorageEnd(storage)
         let result: Result<Void, any Error>
         do {

@@ -14,7 +14,8 @@ package struct AdminConnection: Sendable {
         let loop = try EventLoop(name: "admin")
         do {
             isMigrated = try await Migrator(url: url, loop: loop).isCurrent()
-            storage = try PostgresStorage(url: url, loop: loop, connections: 1, queryTimes: .patient)
+            storage = try PostgresStorage(
+                url: url, loop: loop, connections: 1, readConnections: 1, queryTimes: .patient)
         } catch {
             loop.stop()
             throw error

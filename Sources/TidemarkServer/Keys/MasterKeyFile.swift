@@ -114,7 +114,8 @@ package struct MasterKeyFile: Sendable {
             guard try await migrator.isCurrent() else {
                 throw ServerError(.databaseNotMigrated, detail: "")
             }
-            storage = try PostgresStorage(url: databaseURL, loop: loop, connections: 1, queryTimes: .patient)
+            storage = try PostgresStorage(
+                url: databaseURL, loop: loop, connections: 1, readConnections: 1, queryTimes: .patient)
         } catch let error as ServerError {
             throw error
         } catch let error as MigrationError {

@@ -65,7 +65,7 @@ package struct Migrator: Sendable {
     ///
     /// - Throws: `restoring` if a restore into the database has begun, and has not come to its end.
     package func checkRestore() async throws(MigrationError) {
-        if try await isRestoredInto() { throw MigrationError(.restoring) }
+        if try await withConnection(isRestoredInto) { throw MigrationError(.restoring) }
     }
 
     /// Whether the schema is the one that this program needs. A server asks before it serves.
@@ -73,23 +73,25 @@ package struct Migrator: Sendable {
     /// - Throws: `newer` for a database that a newer program has migrated: it may have lost what this one needs. A server that
     ///   serves already goes on.
     package func isCurrent() async throws(MigrationError) -> Bool {
-        guard try await hasSteps(), try await !isRestoredInto() else { return false }
-        return try await appliedCount() == Migrations.all.count
+        let checksums = try await withConnection { connection throws(PostgresError) -> [String]? in
+            guard try await hasSteps(connection), try await !isRestoredInto(connection) else { return nil }
+            return try await connection.run(sql.migrations.list()).rows
+        }
+        guard let checksums else { return false }
+        return try Self.appliedCount(checksums) == Migrations.all.count
     }
 
     /// Whether somebody else restores a backup into the database, or has begun to.
-    private func isRestoredInto() async throws(MigrationError) -> Bool {
+    private func isRestoredInto(_ connection: PostgresConnection) async throws(PostgresError) -> Bool {
         guard !isRestoring else { return false }
-        return try await withConnection { connection throws(PostgresError) in
-            try await connection.run(sql.migrations.restoring()).rows == [true]
-        }
+        return try await connection.run(sql.migrations.restoring()).rows == [true]
     }
 
     /// Whether any step was ever applied.
-    func hasSteps() async throws(MigrationError) -> Bool {
-        try await withConnection { connection throws(PostgresError) in
-            try await !connection.run(sql.migrations.exists()).isEmpty
-        }
+    func hasSteps() async throws(MigrationError) -> Bool { try await withConnection(hasSteps) }
+
+    private func hasSteps(_ connection: PostgresConnection) async throws(PostgresError) -> Bool {
+        try await !connection.run(sql.migrations.exists()).isEmpty
     }
 
     /// The steps that the database has, whatever they are.
@@ -161,6 +163,10 @@ package struct Migrator: Sendable {
         let checksums = try await withConnection { connection throws(PostgresError) in
             try await connection.run(sql.migrations.list()).rows
         }
+        return try Self.appliedCount(checksums)
+    }
+
+    private static func appliedCount(_ checksums: [String]) throws(MigrationError) -> Int {
         guard checksums.count <= Migrations.all.count else {
             throw MigrationError(.newer, detail: "\(checksums.count) steps, known \(Migrations.all.count)")
         }
@@ -176,8 +182,8 @@ package struct Migrator: Sendable {
         do {
             let lockTimeout = "\(Int(tableLockTimeMax / .milliseconds(1)))ms"
             let pool = try PostgresPool(
-                url: url, connections: 1, loop: loop, sessionSettings: [("lock_timeout", lockTimeout)],
-                applicationName: "tidemark-migrate")
+                url: url, connections: 1, sharedConnections: 0, loop: loop,
+                sessionSettings: [("lock_timeout", lockTimeout)], applicationName: "tidemark-migrate")
             let result: Result<Value, PostgresError>
             do throws(PostgresError) {
                 let lease = try await pool.acquire()

@@ -148,7 +148,7 @@ final class IndexBuilder: Sendable {
         var limits = PostgresPoolLimits()
         limits.stopTimeout = .milliseconds(200)
         let pool = try PostgresPool(
-            url: url, connections: 1, loop: loop, sessionSettings: Self.sessionSettings,
+            url: url, connections: 1, sharedConnections: 0, loop: loop, sessionSettings: Self.sessionSettings,
             applicationName: "tidemark-indexes", limits: limits)
         let number = state.withLock { state -> Int? in
             guard !state.isStopped else { return nil }

@@ -92,7 +92,8 @@ struct DevPostgres {
             try blocking {
                 let loop = try EventLoop(name: "accounts")
                 defer { loop.stop() }
-                let storage = try PostgresStorage(url: url, loop: loop, connections: 1, queryTimes: .patient)
+                let storage = try PostgresStorage(
+                    url: url, loop: loop, connections: 1, readConnections: 1, queryTimes: .patient)
                 do {
                     var accounts: [DevHome.StoredAccount] = []
                     for name in DevHome.accountNames {

@@ -94,7 +94,8 @@ struct SetupDatabase: Sendable {
             defer { loop.stop() }
             var made = Made()
             made.steps = try await Migrator(url: url, loop: loop).migrate()
-            let storage = try PostgresStorage(url: url, loop: loop, connections: 1, queryTimes: .patient)
+            let storage = try PostgresStorage(
+                url: url, loop: loop, connections: 1, readConnections: 1, queryTimes: .patient)
             let result: Result<Void, any Error>
             do {
                 if let check = try await storage.masterKeyCheck(), check != masterKeyCheck {
