@@ -45,6 +45,7 @@ import TidemarkWire
             _ = try await flood.begin()
             try await flood.refused()
             flood.leave()
+            try await eventually(within: .seconds(30)) { server.connectionCount == 0 }
             let client = try await world.enter(device: 98, server: server)
             let answer = try await client.ask(.queryRecords(Self.heavy))
             #expect(answer.failure.code != .requestRateLimited, "the account's queue is still full: \(answer)")
