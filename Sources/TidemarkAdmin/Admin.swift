@@ -21,37 +21,20 @@ package struct Admin: ParsableCommand {
 
     package init() {}
 
-    /// Names the command that has taken the place of one of an earlier version; nil if the arguments name no such one.
+    /// What to type in the place of a command that does not exist, or of an option of an earlier version; nil if the
+    /// arguments have no such one.
     ///
     /// - Parameter arguments: of the program, without its name.
     package static func hint(for arguments: [String]) -> String? {
         guard arguments.first == "admin" else { return nil }
         let arguments = Array(arguments.dropFirst())
-        if let text = noCommand(arguments) { return text }
-        let words = arguments.prefix(2).joined(separator: " ")
-        if let command = renamed[words] { return "Use: \(command)" }
+        if let text = CommandPath.mistake(in: arguments, of: Admin.self) { return text }
+        if let text = CommandPath.misplacedOption(in: arguments, of: Admin.self) { return text }
         if arguments.contains("--json") { return "In place of --json use: -o json" }
-        if arguments.contains("--account"), !words.hasPrefix("import") {
-            return "The account needs no option: tidemark admin \(words) ACCOUNT"
+        let words = Array(arguments.prefix { !$0.hasPrefix("-") }.prefix(2))
+        if arguments.contains("--account"), CommandTree.admin.takesAccount(words) {
+            return "The account needs no option: tidemark admin \(words.joined(separator: " ")) ACCOUNT"
         }
         return nil
     }
-
-    /// Says that no command begins as some words do; nil: there is one.
-    static func noCommand(_ words: [String]) -> String? {
-        guard let noun = words.first, !noun.hasPrefix("-"), !nouns.contains(noun) else { return nil }
-        return "There is no command \(noun). See what there is: tidemark admin --help"
-    }
-
-    private static let nouns = Set(configuration.subcommands.map { $0._commandName })
-
-    private static let renamed = [
-        "accounts add-address": "tidemark admin addresses create",
-        "accounts addresses": "tidemark admin addresses list",
-        "accounts quota": "tidemark admin accounts set-quota, or tidemark admin accounts show",
-        "accounts remove-address": "tidemark admin addresses delete",
-        "containers quota":
-            "tidemark admin containers set-quota, tidemark admin containers show or tidemark admin databases list",
-        "credentials issue": "tidemark admin credentials create",
-    ]
 }

@@ -11,7 +11,7 @@ enum AdminWords {
     case mistake(String)
 
     init(_ words: [String]) {
-        if let text = Admin.noCommand(words) {
+        if let text = CommandPath.mistake(in: words, of: Admin.self) {
             self = .mistake("Error: \(text)")
             return
         }

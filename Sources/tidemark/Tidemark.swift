@@ -86,13 +86,19 @@ struct Tidemark: ParsableCommand {
             printError("Error: \(failure)")
             return failure.status
         }
+        let words = Array(CommandLine.arguments.dropFirst())
+        // Of a mistyped command ArgumentParser shows the help or the usage of another one.
+        if let mistake = CommandPath.mistake(in: words, of: root) {
+            printError("Error: \(mistake)")
+            return .usage
+        }
         let text = root.fullMessage(for: error)
         if code == .success {
             print(text)
             return .ok
         }
         printError(text)
-        if let hint = Admin.hint(for: Array(CommandLine.arguments.dropFirst())) { printError(hint) }
+        if let hint = Admin.hint(for: words) ?? CommandPath.misplacedOption(in: words, of: root) { printError(hint) }
         return .usage
     }
 }

@@ -80,6 +80,10 @@ import TidemarkDomain
             (["admin", "records", "query", "Note", "--json"], "-o json"),
             (["admin", "zones", "list", "--account", "alice"], "tidemark admin zones list ACCOUNT"),
             (["admin", "accounts", "list"], nil), (["admin", "import", "public", "f", "--account", "a"], nil),
+            (["admin", "xray", "--account", "alice"], "tidemark admin xray ACCOUNT"),
+            (["admin", "limits", "show", "--account", "alice", "--nonsense"], nil),
+            (["admin", "accounts", "list", "--account", "alice"], nil),
+            (["admin", "--context", "dev", "zones", "list"], "Options come after the command"),
             (["admin", "nonsense"], "There is no command nonsense."), (["admin", "--nonsense"], nil),
             (["serve", "--json"], nil), (["admin"], nil), ([], nil),
         ] as [([String], String?)])

@@ -13,6 +13,19 @@ struct CommandTree: Sendable {
         (root?.shownSubcommands ?? []).map { ($0.commandName, $0.abstract ?? "") }
     }
 
+    /// Whether a command has an account as an argument, and not as an option.
+    ///
+    /// - Parameter path: a noun and a verb. What is after the command is passed over.
+    func takesAccount(_ path: [String]) -> Bool {
+        var command = root
+        for name in path {
+            guard let next = command?.subcommands?.first(where: { $0.commandName == name }) else { break }
+            command = next
+        }
+        guard let command, command.option(named: "--account") == nil else { return false }
+        return (command.arguments ?? []).contains { $0.kind == .positional && $0.valueName == "account" }
+    }
+
     /// What may come after some words.
     ///
     /// - Parameters:
