@@ -115,6 +115,7 @@ package enum AdminProgram {
     static func ending(_ screen: Screen, _ body: () async throws -> Void) async -> ExitStatus {
         do {
             try await body()
+            screen.sayIfEmpty()
         } catch is CommandEnd {
             return .ok
         } catch {

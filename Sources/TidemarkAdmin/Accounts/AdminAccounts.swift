@@ -94,7 +94,7 @@ struct AdminAccounts: ParsableCommand {
             Column("DEVICES", key: "devices") { .number($0.deviceCount) },
             Column("ENCRYPTION", key: "encryption") { .text(EncryptionArgument($0.encryptionMode).rawValue) },
             Column("NAME", key: "name") { .optional($0.personName?.text) },
-            Column("DISABLED", key: "disabled", wide: true) { .optional($0.disabledAt) },
+            Column("DISABLED", key: "disabled") { .optional($0.disabledAt) },
         ]
     }
 }

@@ -11,6 +11,12 @@ package final class Screen: Sendable {
     private let isConfirmed: Bool
     private let terminal: any OperatorTerminal
     private let writer: Mutex<any RowWriter>
+    private let outcome = Mutex(Outcome())
+
+    private struct Outcome {
+        var hasEmptyTable = false
+        var hasText = false
+    }
 
     /// - Parameter isConfirmed: whether questions are answered with yes (`--yes`).
     package init(
@@ -30,16 +36,29 @@ package final class Screen: Sendable {
         let heads = columns.map(\.head)
         let values = rows.map { row in columns.map { $0.value(row) } }
         let text = writer.withLock { $0.text(heads, values) }
-        if !text.isEmpty { try await terminal.write(text) }
+        if rows.isEmpty { outcome.withLock { $0.hasEmptyTable = true } }
+        try await write(text)
     }
 
     /// Text that has a form of its own whatever `--output` says, such as a schema.
     package func write(_ text: String) async throws {
-        if !text.isEmpty { try await terminal.write(text) }
+        guard !text.isEmpty else { return }
+        outcome.withLock { $0.hasText = true }
+        try await terminal.write(text)
     }
 
     /// A message for people, to standard error.
-    package func say(_ text: String) { terminal.say(text) }
+    package func say(_ text: String) {
+        outcome.withLock { $0.hasText = true }
+        terminal.say(text)
+    }
+
+    /// Says that a table is empty, if somebody watches and nothing else was said: silence could be a mistake as well.
+    func sayIfEmpty() {
+        let isEmpty = outcome.withLock { $0.hasEmptyTable && !$0.hasText }
+        guard isEmpty, output == .table || output == .wide, terminal.showsProgress else { return }
+        terminal.say("There is nothing to show.")
+    }
 
     /// A line that the next one replaces, only on a terminal; nil: removes it.
     package func showProgress(_ text: String?) { terminal.showProgress(text) }

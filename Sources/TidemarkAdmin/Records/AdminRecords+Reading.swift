@@ -17,7 +17,12 @@ struct ZoneArguments: ParsableArguments, Sendable {
         let place = try await console.place(database, creator: creator)
         let key = ZoneKey(database: place.database, name: zone)
         guard ZoneName.isValid(zone, limits: .standard), let found = try await console.store.livingZone(key) else {
-            throw AdminFailure(.refused, "There is no zone \(zone) in \(database.text). See: tidemark admin zones list")
+            let advice =
+                switch database {
+                case .public: "It has only \(ZoneName.default)."
+                case .private(let account): "See: tidemark admin zones list \(account)"
+                }
+            throw AdminFailure(.refused, "There is no zone \(zone) in \(database.text). \(advice)")
         }
         return (place, found)
     }

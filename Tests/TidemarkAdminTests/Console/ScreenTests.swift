@@ -56,4 +56,24 @@ import Testing
         #expect(terminal.questions.isEmpty)
         #expect(throws: Never.self) { try self.screen(terminal).plan("create the account alice") }
     }
+
+    @Test(
+        arguments: [
+            (.table, [], nil, true), (.wide, [], nil, true), (.json, [], nil, false), (.name, [], nil, false),
+            (.table, [1], nil, false), (.table, [], "Nothing was found.", false),
+        ] as [(OutputFormat, [Int], String?, Bool)])
+    func `R-830: who watches is told that a table is empty`(
+        _ form: OutputFormat, _ rows: [Int], _ message: String?, _ isTold: Bool
+    ) async throws {
+        for isWatched in [true, false] {
+            let terminal = RecordingTerminal(answers: isWatched ? [] : nil)
+            let screen = Screen(output: form, terminal: terminal)
+            try await screen.show([Int](), as: [Column("COUNT", key: "count") { .number($0) }])
+            try await screen.show(rows, as: [Column("COUNT", key: "count") { .number($0) }])
+            if let message { screen.say(message) }
+            screen.sayIfEmpty()
+            let told = isTold && isWatched ? ["There is nothing to show."] : []
+            #expect(terminal.messages == (message.map { [$0] } ?? []) + told)
+        }
+    }
 }
