@@ -87,20 +87,25 @@ struct AdminConnections: ParsableCommand {
         static let role = OperatorRole.editor
 
         @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
-        @Argument(help: "The device, as `tidemark admin devices list` shows it. Default: all of the account.")
+        @Argument(help: "The device, as `tidemark admin devices list` or xray shows it. Default: all of the account.")
         var device: DeviceArgument?
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
             let id = try await console.account(account)
-            if let device,
-                try await console.store.standing(of: AccountDevice(account: id, device: device.id)) == .missing
-            {
-                throw AdminFailure.noDevice(device, of: account)
+            var found: DeviceID?
+            if let device {
+                let listed = try await device.find(of: id, named: account, console)
+                guard try await console.store.standing(of: AccountDevice(account: id, device: listed)) != .missing
+                else {
+                    throw AdminFailure.noDevice(device, of: account)
+                }
+                found = listed
             }
-            let what = device.map { "the connections of the device \($0)" } ?? "all connections of \(account)"
+            let what =
+                found.map { "the connections of the device \(Hex.encode($0.bytes))" } ?? "all connections of \(account)"
             try console.plan("close \(what)")
-            try await console.store.closeConnections(of: id, device?.id)
+            try await console.store.closeConnections(of: id, found)
             console.say("Told all servers to close \(what).")
         }
     }

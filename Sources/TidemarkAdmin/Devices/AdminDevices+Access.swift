@@ -5,17 +5,46 @@ internal import TidemarkBytes
 internal import TidemarkDomain
 internal import TidemarkStore
 
-/// A device on a command line, as `devices list` shows it.
+/// A device on a command line, as `devices list` shows it, or its first digits, as `xray` does.
 struct DeviceArgument: ExpressibleByArgument, CustomStringConvertible, Sendable {
-    let id: DeviceID
+    /// Hexadecimal, in lower case.
+    private let digits: String
+
+    /// As many as `xray` shows.
+    private static let digitsMin = 8
+    private static let digitsMax = 32
 
     init?(argument: String) {
-        let digits = argument.filter { $0 != "-" }.lowercased()
-        guard let bytes = Hex.decode(digits), let id = DeviceID(bytes: bytes) else { return nil }
-        self.id = id
+        digits = argument.filter { $0 != "-" }.lowercased()
+        guard (Self.digitsMin...Self.digitsMax).contains(digits.utf8.count),
+            digits.utf8.allSatisfy({ Self.hexDigits.contains($0) })
+        else { return nil }
     }
 
-    var description: String { Hex.encode(id.bytes) }
+    private static let hexDigits = Array("0123456789abcdef".utf8)
+
+    var description: String { digits }
+
+    /// Nil if these are only its first digits.
+    var id: DeviceID? { Hex.decode(digits).flatMap { DeviceID(bytes: $0) } }
+
+    /// Finds the device in the account's list, unless it is whole.
+    ///
+    /// - Throws: ``AdminFailure`` if there is no such device, or several.
+    func find(of account: AccountID, named name: String, _ console: Console) async throws -> DeviceID {
+        if let id { return id }
+        let found = try await console.store.devices(of: account).map(\.id).filter {
+            Hex.encode($0.bytes).hasPrefix(digits)
+        }
+        guard let id = found.first else { throw AdminFailure.noDevice(self, of: name) }
+        guard found.count == 1 else {
+            throw AdminFailure(
+                .refused,
+                "\(name) has \(found.count) devices whose digits begin with \(digits). Give more of them. See: tidemark admin "
+                    + "devices list \(name)")
+        }
+        return id
+    }
 }
 
 extension AdminDevices {
@@ -30,13 +59,15 @@ extension AdminDevices {
         static let role = OperatorRole.editor
 
         @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
-        @Argument(help: "The device, as devices list shows it.") var device: DeviceArgument
+        @Argument(help: "The device, as devices list or xray shows it.") var device: DeviceArgument
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
-            let revoked = AccountDevice(account: try await console.account(account), device: device.id)
+            let id = try await console.account(account)
+            let found = try await self.device.find(of: id, named: account, console)
+            let (revoked, device) = (AccountDevice(account: id, device: found), Hex.encode(found.bytes))
             switch try await console.store.standing(of: revoked) {
-            case .missing: throw AdminFailure.noDevice(device, of: account)
+            case .missing: throw AdminFailure.noDevice(self.device, of: account)
             case .revoked where console.isDryRun: return console.say("\(device) was revoked already.")
             case .listed, .revoked: break
             }
@@ -44,7 +75,7 @@ extension AdminDevices {
             switch try await console.store.revokeDevice(revoked) {
             case .done: console.say("Revoked \(device).")
             case .unchanged: console.say("\(device) was revoked already.")
-            case .missing: throw AdminFailure.noDevice(device, of: account)
+            case .missing: throw AdminFailure.noDevice(self.device, of: account)
             }
         }
     }
@@ -59,17 +90,19 @@ extension AdminDevices {
         static let role = OperatorRole.editor
 
         @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
-        @Argument(help: "The device, as devices list shows it.") var device: DeviceArgument
+        @Argument(help: "The device, as devices list or xray shows it.") var device: DeviceArgument
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
-            let forgotten = AccountDevice(account: try await console.account(account), device: device.id)
+            let id = try await console.account(account)
+            let found = try await self.device.find(of: id, named: account, console)
+            let (forgotten, device) = (AccountDevice(account: id, device: found), Hex.encode(found.bytes))
             guard try await console.store.standing(of: forgotten) != .missing else {
-                throw AdminFailure.noDevice(device, of: account)
+                throw AdminFailure.noDevice(self.device, of: account)
             }
             try console.plan("remove the device \(device) of \(account) from the list")
             guard try await console.store.forgetDevice(forgotten) == .done else {
-                throw AdminFailure.noDevice(device, of: account)
+                throw AdminFailure.noDevice(self.device, of: account)
             }
             console.say("Removed \(device).")
         }

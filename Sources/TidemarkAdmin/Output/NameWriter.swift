@@ -4,6 +4,8 @@
 struct NameWriter: RowWriter {
     mutating func text(_ columns: [ColumnHead], _ rows: [[OutputValue]]) -> String {
         let named = columns.indices.filter { columns[$0].isName }
+        // Of several lists of one command some may have no names.
+        guard !named.isEmpty else { return "" }
         return rows.map { row in
             named.map { PlainText.text(row[$0]).inOneLine }.joined(separator: " ") + "\n"
         }.joined()

@@ -126,6 +126,8 @@ extension DeviceFacts {
 
     private func takenFinding(_ progress: DeviceProgress, at now: Timestamp) -> SyncFinding? {
         guard let link = progress.link, link.isDeviceTaken else { return nil }
+        // Without an engine nothing of it can be behind, and two programs of one user share it at each start (R-867).
+        guard !places.isEmpty || progress.pending != nil else { return nil }
         return SyncFinding(
             .deviceTaken,
             "Two devices have this identity: one is a copy of the other, or two programs of one user share it. "
@@ -182,8 +184,13 @@ extension DeviceFacts {
     private func connectionFinding(_ progress: DeviceProgress, at now: Timestamp) -> SyncFinding? {
         guard !isConnected(at: now), missing > 0 || (progress.pending?.count ?? 0) > 0 else { return nil }
         let behind = missing > 0 ? " It is behind by \(changes)\(since(now))." : ""
+        let sending = progress.pending.flatMap { pending in
+            // A program that ends at once does not say that it has sent all.
+            let isOld = progress.sentAt.map { $0 > pending.at } ?? false
+            return pending.count > 0 ? " \(unsent(pending, now))\(isOld ? ", and has sent since" : "")." : nil
+        }
         return SyncFinding(
-            .notConnected, "It was last connected \(age(lastConnectedAt, now)) ago.\(behind)",
+            .notConnected, "It was last connected \(age(lastConnectedAt, now)) ago.\(behind)\(sending ?? "")",
             "Open the app on the device, with a network that reaches the server.")
     }
 
@@ -214,11 +221,13 @@ extension DeviceFacts {
         guard let pending = progress.pending, pending.count > 0, isConnected(at: now),
             !pending.wait.passes || now.milliseconds - pending.at.milliseconds > Self.reportPatience
         else { return nil }
-        let changes = pending.count == 1 ? "1 change" : "\(pending.count) changes"
         let error = pending.lastError == 0 ? "" : " Its last error was CKError \(pending.lastError)."
         return SyncFinding(
-            .notSending, "\(age(pending.at, now)) ago it had \(changes) to send. \(pending.wait.sentence)\(error)",
-            pending.wait.remedy)
+            .notSending, "\(unsent(pending, now)). \(pending.wait.sentence)\(error)", pending.wait.remedy)
+    }
+
+    private func unsent(_ pending: PendingReport, _ now: Timestamp) -> String {
+        "\(age(pending.at, now)) ago it had \(pending.count == 1 ? "1 change" : "\(pending.count) changes") to send"
     }
 }
 

@@ -73,6 +73,9 @@ import TidemarkDomain
 
     @Test func `R-830: names alone, one a line`() {
         #expect(text(.name) == "alice\nß \"\\\n")
+        // Such as the requests that xray shows beside devices.
+        var writer = OutputFormat.name.writer(hasColor: false)
+        #expect(writer.text([ColumnHead(title: "COUNT", key: "count")], [[.number(7)]]) == "")
     }
 
     @Test func `R-830: rows may come in several calls, and the head comes once`() {

@@ -46,6 +46,14 @@ import TidemarkDomain
         }
     }
 
+    /// A device that reads no feed.
+    private static var takenWithoutEngine: DeviceProgress {
+        var progress = DeviceProgress()
+        progress.link = DeviceLink(
+            server: "web-1/7", since: ago(60), credential: CredentialID(1), isDeviceTaken: true)
+        return progress
+    }
+
     private static func pending(
         _ wait: PendingReport.Obstacle, error: UInt32 = 0, minutes: Int64 = 2
     ) -> PendingReport {
@@ -73,6 +81,8 @@ import TidemarkDomain
             device(progress { $0.link?.isDeviceTaken = true }), account, .deviceTaken,
             ["copy of the other", "1 h ago"]
         ),
+        // Two programs without an engine.
+        (device(takenWithoutEngine), account, .nothingWrong, ["Nothing is wrong"]),
         (
             device(
                 progress {
@@ -118,7 +128,15 @@ import TidemarkDomain
             ["was last connected 30 min ago", "behind by 3 changes, the first of them made 29 min ago."]
         ),
         (
-            device(disconnected { $0.pending = pending(.connection) }), account, .notConnected, ["was last connected"]
+            device(disconnected { $0.pending = pending(.connection) }), account, .notConnected,
+            ["was last connected 30 min ago. 2 min ago it had 3 changes to send."]
+        ),
+        (
+            device(
+                disconnected {
+                    $0.pending = pending(.nothing)
+                    $0.sentRecords(refused: nil, at: ago(1))
+                }), account, .notConnected, ["it had 3 changes to send, and has sent since."]
         ),
         // What nobody has written down for long is not believed.
         (
