@@ -70,7 +70,9 @@ struct AdminShares: ParsableCommand {
             let rows = shares.flatMap { share in
                 SharePerson.all(of: share, in: sharing).map { ShareMember(share: share, person: $0) }
             }
-            let names = try await console.storage.userRecordNames(of: rows.compactMap(\.person.user))
+            let users = rows.compactMap(\.person.user)
+            let names = try await console.storage.userRecordNames(of: users)
+            let accounts = try await console.store.accountNames(of: users)
             for share in shares {
                 let root = share.rootName.map { " of \($0)" } ?? ""
                 console.say("Everybody with the link\(root): \(share.publicPermission.name)")
@@ -84,7 +86,8 @@ struct AdminShares: ParsableCommand {
                     Column("ID", key: "id", isName: true) { .optional($0.person.row?.id.text) },
                     Column("ROOT", key: "root") { .optional($0.share.rootName) },
                     Column("KIND", key: "kind") { .text($0.person.kind.rawValue) },
-                    Column("USER", key: "user") { .optional($0.person.user.flatMap { names[$0] }) },
+                    Column("ACCOUNT", key: "account") { .optional($0.person.user.flatMap { accounts[$0] }) },
+                    Column("USER", key: "user", wide: true) { .optional($0.person.user.flatMap { names[$0] }) },
                     Column("ADDRESS", key: "address") { .optional($0.person.row?.address) },
                     Column("ROLE", key: "role") { .optional($0.person.row?.role.name) },
                     Column("PERMISSION", key: "permission") { .optional($0.person.permission?.name) },
