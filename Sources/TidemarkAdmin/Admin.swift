@@ -5,7 +5,8 @@ package import ArgumentParser
 /// What an operator sees and repairs.
 package struct Admin: ParsableCommand {
     package static let configuration = CommandConfiguration(
-        abstract: "See and repair what is stored.",
+        // The console shows the usage of a command as a shell takes it.
+        commandName: "admin", _superCommandName: "tidemark", abstract: "See and repair what is stored.",
         subcommands: [
             AdminAccounts.self, AdminAddresses.self, AdminAssets.self, AdminAudit.self, AdminBackup.self,
             AdminCompact.self, AdminConfig.self, AdminConnections.self, AdminConsole.self, AdminContainers.self,

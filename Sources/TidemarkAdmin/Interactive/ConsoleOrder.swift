@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
+
 /// What a line of the console asks for: something of the console itself, or a command.
 package enum ConsoleOrder: Sendable, Equatable {
     case nothing
@@ -21,7 +23,8 @@ package enum ConsoleOrder: Sendable, Equatable {
     package init(_ words: [String]) throws(AdminFailure) {
         var words = words
         // Lines of the documents may be pasted as they are.
-        if words.first == "tidemark", words.dropFirst().first == "admin" { words.removeFirst(2) }
+        if words.first == "tidemark", words.dropFirst().first == "admin" { words.removeFirst() }
+        if words.first == "admin" { words.removeFirst() }
         guard let first = words.first else {
             self = .nothing
             return
@@ -42,8 +45,17 @@ package enum ConsoleOrder: Sendable, Equatable {
             guard let form else { throw Self.misuse(".output \(names)") }
             self = .output(form)
         case _ where first.hasPrefix("."):
-            throw AdminFailure(.usage, "The console has no \(first). Type help to see what it has.")
-        default: self = .command(words)
+            let advice = NearestName.of(first, among: Self.names).map { "Did you mean \($0)?" }
+            throw AdminFailure(
+                .usage, "The console has no \(first.inOneLine). \(advice ?? "Type help to see what it has.")")
+        default:
+            // Of nouns and verbs their own parser says it.
+            if CommandPath.mistake(in: [first], of: Admin.self) != nil,
+                let own = NearestName.of(first, among: Self.names)
+            {
+                throw AdminFailure(.usage, "There is no command \(first.inOneLine). Did you mean \(own)?")
+            }
+            self = .command(words)
         }
     }
 

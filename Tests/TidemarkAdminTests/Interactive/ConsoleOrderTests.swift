@@ -15,6 +15,7 @@ import Testing
             (".timer on", .timer(true)), (".timer off", .timer(false)), (".bail off", .bail(false)),
             (".output json", .output(.json)), ("accounts list", .command(["accounts", "list"])),
             ("tidemark admin accounts list", .command(["accounts", "list"])), ("tidemark admin", .nothing),
+            ("admin accounts list", .command(["accounts", "list"])), ("admin help devices", .help(["devices"])),
             ("tidemark serve", .command(["tidemark", "serve"])),
         ] as [(String, ConsoleOrder)])
     func `R-900: a line is the console's own, or a command`(_ text: String, _ order: ConsoleOrder) throws {
@@ -28,6 +29,12 @@ import Testing
     func `R-900: a line of the console with wrong arguments says how it is written`(_ text: String) {
         let failure = #expect(throws: AdminFailure.self) { try ConsoleOrder(ConsoleText(text).words) }
         #expect(failure?.status == .usage)
+    }
+
+    @Test(arguments: [("hlep", "help"), ("exti", "exit"), (".timr on", ".timer"), ("contxt dev", "context")])
+    func `R-834: a mistyped word of the console names the one that is meant`(_ text: String, _ word: String) {
+        let failure = #expect(throws: AdminFailure.self) { try ConsoleOrder(ConsoleText(text).words) }
+        #expect(failure?.status == .usage && failure?.description.hasSuffix("Did you mean \(word)?") == true)
     }
 
     @Test func `R-900: what looks like an option is no container, and how to name one that does is said`() {

@@ -102,7 +102,7 @@ import TidemarkTestSupport
             }
             #expect(await place.perform("accounts show nobody").messages.first?.hasPrefix("Error: There") == true)
             let help = await place.perform("help accounts show")
-            #expect(help.outcome.status == .ok && help.data.contains("tidemark admin accounts show"))
+            #expect(help.outcome.status == .ok && help.data.contains("USAGE: tidemark admin accounts show"))
             #expect(await place.perform("help nonsense").outcome.status == .usage)
         }
     }
