@@ -21,8 +21,10 @@ package final class FailureLog: Sendable {
     /// Where lines go.
     package typealias Writer = @Sendable (Log.Level, _ text: String, _ pairs: [String: String]) -> Void
 
+    static let label = "failures"
+
     /// The log of the process.
-    package static let shared = FailureLog(now: monotonicTime, write: Log("failures").write)
+    package static let shared = FailureLog(now: monotonicTime, write: Log(label).write)
 
     /// The most kinds that are kept apart at once.
     private static let kindsMax = 64

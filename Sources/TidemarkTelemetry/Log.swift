@@ -95,17 +95,27 @@ package struct Log: Sendable {
     /// Writes all logs of the process to standard error from `level` up, one line each. For programs, at start. The first
     /// call counts.
     ///
-    /// - Parameter isVerbose: whether ``connectionsLabel`` has the level debug.
-    package static func writeToStandardError(level: Level, format: Format = .text, isVerbose: Bool = false) {
+    /// - Parameters:
+    ///   - failureLevel: that of ``FailureLog``; nil: `level`.
+    ///   - isVerbose: whether ``connectionsLabel`` has the level debug.
+    package static func writeToStandardError(
+        level: Level, failureLevel: Level? = nil, format: Format = .text, isVerbose: Bool = false
+    ) {
         let isFirst = isWriting.withLock { isWriting in
             defer { isWriting = true }
             return !isWriting
         }
         guard isFirst else { return }
         let swiftLogLevel = level.inSwiftLog
+        let failureLevel = (failureLevel ?? level).inSwiftLog
         LoggingSystem.bootstrap { label in
-            let isTold = isVerbose && label == Log.fullLabel(Log.connectionsLabel)
-            return StandardErrorLogHandler(label: label, logLevel: isTold ? .debug : swiftLogLevel, format: format)
+            let level: Logger.Level =
+                switch label {
+                case Log.fullLabel(Log.connectionsLabel) where isVerbose: .debug
+                case Log.fullLabel(FailureLog.label): failureLevel
+                default: swiftLogLevel
+                }
+            return StandardErrorLogHandler(label: label, logLevel: level, format: format)
         }
     }
 }

@@ -71,7 +71,8 @@ struct Tidemark: ParsableCommand {
 
     @discardableResult
     private static func prepareForAdmin(saying text: String? = nil) -> ProcessSignals {
-        Log.writeToStandardError(level: .warning)
+        // What makes a command fail, the command says itself.
+        Log.writeToStandardError(level: .warning, failureLevel: .error)
         return ServingLoop.listenForSignals(saying: text)
     }
 

@@ -48,7 +48,7 @@ struct AdminBackup: ParsableCommand {
         var interruption: String? { "\nInterrupted. What was written is no backup." }
 
         func run(_ console: Console) async throws {
-            try console.screen.requireLocalFiles("A backup is written on the machine where the command runs.")
+            try console.screen.requireLocalFiles("A server writes no backup for others: it would be on that machine.")
             let place = BackupDirectory(directory)
             let earlier = previous.map { BackupDirectory($0) }
             if let earlier, !earlier.isBackup {

@@ -27,7 +27,7 @@ struct AdminDebug: ParsableCommand {
         private static let logBytesMax: UInt64 = 4_194_304
 
         func run(_ console: Console) async throws {
-            try console.screen.requireLocalFiles("The archive is written on the machine where the command runs.")
+            try console.screen.requireLocalFiles("A server writes no archive for others: it would be on that machine.")
             guard !FileManager.default.fileExists(atPath: file) else {
                 throw AdminFailure(.refused, "\(file) exists already: remove it, or give another name with --file.")
             }

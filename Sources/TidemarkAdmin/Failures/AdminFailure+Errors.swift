@@ -13,6 +13,8 @@ extension AdminFailure {
         switch error {
         case let failure as AdminFailure: self = failure
         case let error as StorageError: self.init(Self.status(of: error), Self.text(of: error))
+        case let error as MigrationError where error.isNotAllowed && error.code == .database:
+            self.init(.notAllowed, "\(Self.notAllowedByPostgres) (\(error.detail))")
         case let error as MigrationError: self.init(error.status, error.description)
         case let error as ServerError: self.init(error.status, error.description)
         case let error as AssetStoreError:
@@ -56,13 +58,16 @@ extension AdminFailure {
         }
     }
 
+    private static let notAllowedByPostgres =
+        "PostgreSQL does not allow this to the role of --database-url. Use the role to which the tables belong."
+
     private static let insufficientPrivilege = SQLState.insufficientPrivilege.description
 
     private static func text(of error: StorageError) -> String {
         let text =
             switch error.code {
             case .rejected where error.kind.contains(insufficientPrivilege):
-                "PostgreSQL does not allow this to the role of --database-url."
+                notAllowedByPostgres
             case .unavailable: "The database cannot be reached, or the connection to it broke. \(unchanged)"
             case .commitUnknown:
                 "The connection to the database broke before it answered. Whether the change took place is not known. "

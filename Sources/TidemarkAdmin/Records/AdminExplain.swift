@@ -88,8 +88,9 @@ struct AdminExplain: AdminCommand {
         guard let type else {
             throw AdminFailure(
                 .refused,
-                "There is no record \(record) in the zone \(zone) of this database. With --type it says whether the "
-                    + "account may create it.")
+                "There is no record \(record) in the zone \(zone) of \(databaseText). If it is elsewhere, name its database "
+                    + "with --database, and its zone with --zone. With --type it says whether the account may create it."
+            )
         }
         return RecordPlace(type: type, creator: nil)
     }
