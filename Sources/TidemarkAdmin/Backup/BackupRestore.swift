@@ -93,7 +93,8 @@ struct BackupRestore {
 
     /// - Returns: how many were there already.
     private func copyAssets() async throws -> Int {
-        guard manifest.assetCount > 0, let assetDirectory else { return 0 }
+        // Without assets too: the servers and `store verify` look for the directory.
+        guard let assetDirectory else { return 0 }
         do {
             return try await copyAssets(to: BackupDirectory(assetDirectory).path)
         } catch let error as AssetStoreError {

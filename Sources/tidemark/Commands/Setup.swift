@@ -114,6 +114,11 @@ struct Setup: ParsableCommand {
         }
         if isFirst { try files.writeEnvironment() }
         report.note("the settings \(settings.environmentFile)", isNew: isFirst)
+        if isFirst, let pair = settings.certificate {
+            for file in [pair.file, pair.key] where !files.exists(file) {
+                report.warn("There is no file \(file) yet. The server does not start without it.")
+            }
+        }
         let unused = [listen.map { _ in "--listen" }, certificate.map { _ in "--certificate" }].compactMap { $0 }
         if !isFirst, !unused.isEmpty {
             report.warn(

@@ -121,6 +121,16 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-946: setup says which files of the certificate are not there yet`() async throws {
+        try await with { place in
+            let made = try await place.setup("--certificate", "/none.pem", "--private-key", "/none.key")
+            #expect(made.status == 0, "\(made.output)")
+            for file in ["/none.pem", "/none.key"] {
+                #expect(made.output.contains("There is no file \(file) yet."), "\(made.output)")
+            }
+        }
+    }
+
     @Test func `R-946: a database of other servers keeps its master key, and setup makes no other`() async throws {
         try await with { place in
             #expect(try await place.setup("--operator", "olga").status == 0)

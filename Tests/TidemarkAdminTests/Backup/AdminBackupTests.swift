@@ -408,6 +408,20 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-954: a backup without assets makes the directory that servers look for`() async throws {
+        try await BackupPlace.with { place in
+            try PostgresAdministration.execute(
+                ["DELETE FROM asset_use", "DELETE FROM asset", "UPDATE asset_total SET byte_count = 0"], url: place.url)
+            #expect(try await place.create().status == .ok)
+            let url = try await TestPostgres.database().url
+            let (restored, said) = try await place.restore(to: url)
+            #expect(restored == .ok, "\(said.messages)")
+            let (whole, found) = try await place.run(
+                "store", "verify", "--ci", "--asset-directory", place.path("restored"), url: url)
+            #expect(whole == .ok, "\(found.messages) \(found.data)")
+        }
+    }
+
     @Test func `R-954: files of another store are left alone, and those of this one are used again`() async throws {
         try await BackupPlace.with { place in
             #expect(try await place.create().status == .ok)
