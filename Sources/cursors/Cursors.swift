@@ -11,7 +11,7 @@ struct Cursors: AsyncParsableCommand {
         abstract: "Shows the cursors of all who have a board open.",
         usage: "cursors NAME [--zone ZONE] [--share | --join LINK]",
         discussion: """
-            The server is named by the environment: TIDEMARK_URL, TIDEMARK_TOKEN, TIDEMARK_CA, TIDEMARK_CONTAINER
+            The server is named by the environment: TIDEMARK_URL, TIDEMARK_TOKEN, TIDEMARK_CA, TIDEMARK_CONTAINER \
             (`tidemark dev` prints them). The board is a zone without records.
 
             h, j, k and l move the cursor. w waves to the others. q ends the program.

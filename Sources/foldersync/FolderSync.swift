@@ -17,18 +17,18 @@ struct FolderSync: AsyncParsableCommand {
             foldersync leave FOLDER
             """,
         discussion: """
-            The server is named by the environment: TIDEMARK_URL, TIDEMARK_TOKEN, TIDEMARK_CA, TIDEMARK_CONTAINER
+            The server is named by the environment: TIDEMARK_URL, TIDEMARK_TOKEN, TIDEMARK_CA, TIDEMARK_CONTAINER \
             (`tidemark dev` prints them). What is known of the last sync is kept in FOLDER/.foldersync.
 
-            If a file was changed here and elsewhere, both versions are kept: the other one under its name, ours as
-            "name (conflict, DEVICE, time).ext". A file that was changed on one device and deleted on another is kept. In a shared
-            folder that you may only read, your version of an edited file is kept under such a name, and sent once you may
+            If a file was changed here and elsewhere, both versions are kept: the other one under its name, ours as \
+            "name (conflict, DEVICE, time).ext". A file that was changed on one device and deleted on another is kept. In a shared \
+            folder that you may only read, your version of an edited file is kept under such a name, and sent once you may \
             write.
 
-            If all files of a folder that somebody shares are missing at the start, foldersync deletes nothing for the others
+            If all files of a folder that somebody shares are missing at the start, foldersync deletes nothing for the others \
             and stops. Then --missing says what to do.
 
-            Regular files are synced, and the directories that hold them. Links, and names that are not UTF-8, are skipped,
+            Regular files are synced, and the directories that hold them. Links, and names that are not UTF-8, are skipped, \
             and foldersync says so.
             """,
         subcommands: [

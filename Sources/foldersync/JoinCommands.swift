@@ -73,6 +73,8 @@ struct ListMembers: AsyncParsableCommand {
             for participant in share.participants {
                 let isCaller = participant == share.currentUserParticipant
                 var names = Array(participant.names.prefix(1))
+                // Who has no other name has an ID, which is in the last column.
+                if isCaller { names.removeAll { $0 == participant.participantID } }
                 if let name = participant.userIdentity.nameComponents?.inOneLine { names.insert(name, at: 0) }
                 if isCaller { names.append("you") }
                 let columns = [

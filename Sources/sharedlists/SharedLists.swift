@@ -14,8 +14,8 @@ struct SharedLists: AsyncParsableCommand {
             sharedlists STORE COMMAND WORDS
             """,
         discussion: """
-            The server is named by the environment: TIDEMARK_URL, TIDEMARK_TOKEN, TIDEMARK_CA, TIDEMARK_CONTAINER
-            (`tidemark dev` prints them). STORE is a directory, in which the lists are kept in lists.sqlite. Each device has
+            The server is named by the environment: TIDEMARK_URL, TIDEMARK_TOKEN, TIDEMARK_CA, TIDEMARK_CONTAINER \
+            (`tidemark dev` prints them). STORE is a directory, in which the lists are kept in lists.sqlite. Each device has \
             one of its own.
 
             Without a command it syncs all the time, and reads commands, one on each line:
@@ -27,8 +27,9 @@ struct SharedLists: AsyncParsableCommand {
               done ITEM             and undone ITEM
               move ITEM LIST        to another list of the same owner
               delete NAME           an item, or an own list with all that is in it
-              share LIST read       lets everybody in who has the link, which it prints. Or: share LIST write
-              invite LIST PERSON    lets one person in: an e-mail address, a telephone number, or what me prints
+              share LIST read       lets everybody in who has the link, which it prints
+              share LIST write      the same, and they may change the list
+              invite LIST PERSON    lets somebody in, by address, number or what me prints
               remove LIST PERSON    from a list that is not shared with everybody
               stop LIST             ends the sharing
               join LINK             a list of somebody else
@@ -38,7 +39,7 @@ struct SharedLists: AsyncParsableCommand {
 
             Things are named by their texts, or by the IDs that show tells. Words end at spaces, or at tabs if a line has any.
 
-            Who takes part may change items, and the title. Edits are merged field by field. What is edited on one device and
+            Who takes part may change items, and the title. Edits are merged field by field. What is edited on one device and \
             deleted on another stays. What somebody may not send any more is told, and not kept.
             """)
 
