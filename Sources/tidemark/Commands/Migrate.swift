@@ -83,7 +83,7 @@ struct Migrate: ParsableCommand {
     ) throws -> Value {
         try settings.begin()
         let url = try database.value()
-        Log.writeToStandardError(level: .warning)
+        Log.writeToStandardError(level: .warning, failureLevel: .error)
         ServingLoop.listenForSignals()
         return try blocking {
             let loop = try EventLoop(name: "migrate")

@@ -79,7 +79,7 @@ struct Setup: ParsableCommand {
 
     func run() throws {
         ServingLoop.listenForSignals()
-        Log.writeToStandardError(level: .warning)
+        Log.writeToStandardError(level: .warning, failureLevel: .error)
         if let superuserURL, PostgresURL.hasPassword(superuserURL) { printError(AdminTarget.passwordWarning) }
         let settings = SetupSettings(
             superuserURL: superuserURL, database: database, role: role, directory: directory,
