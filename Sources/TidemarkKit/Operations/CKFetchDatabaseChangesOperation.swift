@@ -47,6 +47,8 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     }
 
     override func perform() async {
+        // as they are now, for all pages.
+        let (resultsLimit, fetchAllChanges) = (resultsLimit, fetchAllChanges)
         var token = previousServerChangeToken
         while true {
             let answer = await withCloud { [token] cloud throws(CKError) in

@@ -107,7 +107,9 @@ public class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NS
     }
 
     /// An independent configuration with the same settings.
-    public func copy(with zone: NSZone? = nil) -> Any {
+    public func copy(with zone: NSZone? = nil) -> Any { copied }
+
+    var copied: CKFetchRecordZoneChangesConfiguration {
         CKFetchRecordZoneChangesConfiguration(settings.withLock { $0 })
     }
 }

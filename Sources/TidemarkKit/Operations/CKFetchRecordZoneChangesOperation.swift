@@ -76,10 +76,13 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     }
 
     override func perform() async {
+        // as they are now, for all zones and pages.
+        let (zoneIDs, fetchAllChanges) = (zoneIDs, fetchAllChanges)
+        let configurations = (configurationsByRecordZoneID ?? [:]).mapValues(\.copied)
         var errors: [AnyHashable: any Error] = [:]
         var whole: CKError?
         for zoneID in zoneIDs where !isCancelled && whole == nil {
-            guard let error = await fetch(zoneID) else { continue }
+            guard let error = await fetch(zoneID, configurations[zoneID], fetchAllChanges) else { continue }
             if error.isAboutNoItem { whole = error } else { errors[zoneID] = error }
         }
         let outcome = whole.map { .failure(isCancelled ? CKError(.operationCancelled) : $0) } ?? outcome(of: errors)
@@ -98,8 +101,9 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     }
 
     /// - Returns: why the zone could not be fetched.
-    private func fetch(_ zoneID: CKRecordZone.ID) async -> CKError? {
-        let configuration = configurationsByRecordZoneID?[zoneID]
+    private func fetch(
+        _ zoneID: CKRecordZone.ID, _ configuration: ZoneConfiguration?, _ fetchAllChanges: Bool
+    ) async -> CKError? {
         var token = configuration?.previousServerChangeToken
         while true {
             let answer = await withCloud { [token] cloud throws(CKError) in

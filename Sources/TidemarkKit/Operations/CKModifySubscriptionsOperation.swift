@@ -49,17 +49,18 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
         }
         switch answer {
         case .failure(let error): end([], [], .failure(error))
-        case .success((let saves, let deletes)): tell(saves, deletes)
+        case .success((let saves, let deletes)): tell(saves, deletes, subscriptions.map(\.subscriptionID), ids)
         }
     }
 
     private func tell(
         _ saves: [CKSubscription.ID: Result<CKSubscription, CKError>],
-        _ deletes: [CKSubscription.ID: Result<Void, CKError>]
+        _ deletes: [CKSubscription.ID: Result<Void, CKError>], _ savedIDs: [CKSubscription.ID],
+        _ deletedIDs: [CKSubscription.ID]
     ) {
         var errors: [AnyHashable: any Error] = [:]
         var saved: [CKSubscription] = []
-        for id in (subscriptionsToSave ?? []).map(\.subscriptionID) where !isCancelled {
+        for id in savedIDs where !isCancelled {
             guard let result = saves[id] else { continue }
             switch result {
             case .success(let subscription): saved.append(subscription)
@@ -68,7 +69,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
             perSubscriptionSaveBlock?(id, result.erased)
         }
         var deleted: [CKSubscription.ID] = []
-        for id in subscriptionIDsToDelete ?? [] where !isCancelled {
+        for id in deletedIDs where !isCancelled {
             guard let result = deletes[id] else { continue }
             if case .failure(let error) = result { errors[id] = error } else { deleted.append(id) }
             perSubscriptionDeleteBlock?(id, result.erased)

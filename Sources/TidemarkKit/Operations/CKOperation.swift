@@ -20,6 +20,8 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     private struct State {
         var configuration = Configuration()
+        /// The configuration in effect when the work began.
+        var begun: Configuration?
         var group: CKOperationGroup?
         var phase = Phase.waiting
         var task: Task<Void, Never>?
@@ -52,9 +54,10 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// Never called: there are no long-lived operations.
     public final var longLivedOperationWasPersistedBlock: (() -> Void)?
 
-    /// The configuration in effect: the operation's own, then its group's, then the default.
+    /// The configuration in effect: the operation's own, then its group's, then the default. From the start on it
+    /// stays the same.
     final var effectiveConfiguration: Configuration {
-        state.withLock { $0.configuration.merged(over: $0.group?.defaultConfiguration) }
+        state.withLock { $0.begun ?? $0.configuration.merged(over: $0.group?.defaultConfiguration) }
     }
 
     /// Does the work and calls the blocks. If the operation is cancelled, the task is cancelled too, and every request
@@ -75,10 +78,11 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// Begins the work. Queues call it, and an app may call it once.
     open override func start() {
         willChangeValue(for: \.isExecuting)
-        let priority = priority
+        let (priority, configuration) = (priority, effectiveConfiguration)
         state.withLock { state in
             guard state.phase == .waiting else { return }
             state.phase = .executing
+            state.begun = configuration
             state.task = Task.detached(executorPreference: executor, priority: priority) { [self] in
                 // An operation that was cancelled before it began sends nothing. From here on ``cancel()`` cancels the
                 // task.

@@ -3,6 +3,7 @@
 internal import Foundation
 
 // The forms with completion handlers. The async forms of the same names say what they do and which errors they have.
+// Here a query is copied before the call returns, because its task begins later.
 extension CKDatabase {
     /// The first records that a query finds.
     @preconcurrency
@@ -19,6 +20,7 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
+        let query = query.copied
         deliver(to: completionHandler) {
             try await self.records(
                 matching: query, inZoneWith: zoneID, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
@@ -53,6 +55,7 @@ extension CKDatabase {
         _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?,
         completionHandler: @escaping @Sendable ([CKRecord]?, (any Error)?) -> Void
     ) {
+        let query = query.copied
         deliver(to: completionHandler) { try await self.allRecords(matching: query, in: zoneID) }
     }
 }

@@ -93,7 +93,9 @@ public class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     }
 
     /// An independent query with the same type, predicate and sorts.
-    public func copy(with zone: NSZone? = nil) -> Any { CKQuery(recordType, predicate, sortDescriptors) }
+    public func copy(with zone: NSZone? = nil) -> Any { copied }
+
+    var copied: CKQuery { CKQuery(recordType, predicate, sortDescriptors) }
 
     // MARK: NSObject
 

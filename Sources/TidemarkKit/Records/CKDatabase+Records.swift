@@ -35,9 +35,15 @@ extension CKDatabase {
     /// - Throws: the record's own error, such as `serverRecordChanged`.
     @discardableResult
     public func save(_ record: CKRecord) async throws -> CKRecord {
+        try await save(handedOver: record.handedOver)
+    }
+
+    func save(handedOver record: CloudDatabase.HandedOver) async throws -> CKRecord {
         let results = try await cloud.modifyRecords(
-            saving: [record], deleting: [], policy: .ifServerRecordUnchanged, atomically: false)
-        guard let result = results.saves[record.recordID] else { throw CloudDatabase.wrongAnswer(to: .modifyRecords) }
+            handedOver: [record], deleting: [], policy: .ifServerRecordUnchanged, atomically: false)
+        guard let result = results.saves[record.copy.recordID] else {
+            throw CloudDatabase.wrongAnswer(to: .modifyRecords)
+        }
         return try result.get()
     }
 
@@ -61,8 +67,19 @@ extension CKDatabase {
     ) async throws -> (
         saveResults: [CKRecord.ID: Result<CKRecord, any Error>], deleteResults: [CKRecord.ID: Result<Void, any Error>]
     ) {
+        try await modifyRecords(
+            handedOver: recordsToSave.map(\.handedOver), deleting: recordIDsToDelete, savePolicy: savePolicy,
+            atomically: atomically)
+    }
+
+    func modifyRecords(
+        handedOver records: [CloudDatabase.HandedOver], deleting recordIDsToDelete: [CKRecord.ID],
+        savePolicy: CKModifyRecordsOperation.RecordSavePolicy, atomically: Bool
+    ) async throws -> (
+        saveResults: [CKRecord.ID: Result<CKRecord, any Error>], deleteResults: [CKRecord.ID: Result<Void, any Error>]
+    ) {
         let results = try await cloud.modifyRecords(
-            saving: recordsToSave, deleting: recordIDsToDelete, policy: savePolicy, atomically: atomically)
+            handedOver: records, deleting: recordIDsToDelete, policy: savePolicy, atomically: atomically)
         if atomically {
             var errors: [AnyHashable: any Error] = [:]
             for (id, result) in results.saves { if case .failure(let error) = result { errors[id] = error } }

@@ -3,6 +3,7 @@
 internal import Foundation
 
 // The forms with completion handlers. The async forms of the same names say what they do and which errors they have.
+// Here what is saved is copied before the call returns, because its task begins later.
 extension CKDatabase {
     /// Fetches one record.
     @preconcurrency
@@ -26,7 +27,8 @@ extension CKDatabase {
     public func save(
         _ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
     ) {
-        deliver(to: completionHandler) { try await self.save(record) }
+        let record = record.handedOver
+        deliver(to: completionHandler) { try await self.save(handedOver: record) }
     }
 
     /// Deletes one record.
@@ -52,9 +54,10 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
+        let records = recordsToSave.map(\.handedOver)
         deliver(to: completionHandler) {
             try await self.modifyRecords(
-                saving: recordsToSave, deleting: recordIDsToDelete, savePolicy: savePolicy, atomically: atomically)
+                handedOver: records, deleting: recordIDsToDelete, savePolicy: savePolicy, atomically: atomically)
         }
     }
 }

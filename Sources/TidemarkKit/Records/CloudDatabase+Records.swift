@@ -55,10 +55,23 @@ extension CloudDatabase {
         policy: CKModifyRecordsOperation.RecordSavePolicy, atomically: Bool, clientToken: Data = Data(),
         progress: Progress? = nil
     ) async throws(CKError) -> RecordResults {
+        try await modifyRecords(
+            handedOver: records.map(\.handedOver), deleting: recordIDs, policy: policy, atomically: atomically,
+            clientToken: clientToken, progress: progress)
+    }
+
+    /// A record of the app, and a copy of it as it was when the app handed it over.
+    typealias HandedOver = (original: CKRecord, copy: CKRecord)
+
+    /// The same for records that were handed over before.
+    func modifyRecords(
+        handedOver pairs: [HandedOver], deleting recordIDs: [CKRecord.ID],
+        policy: CKModifyRecordsOperation.RecordSavePolicy, atomically: Bool, clientToken: Data = Data(),
+        progress: Progress? = nil
+    ) async throws(CKError) -> RecordResults {
         var results = RecordResults()
-        guard !records.isEmpty || !recordIDs.isEmpty else { return results }
+        guard !pairs.isEmpty || !recordIDs.isEmpty else { return results }
         let manner = Manner(policy: policy, isAtomic: atomically, clientToken: clientToken)
-        let pairs = records.map { (original: $0, copy: $0.copied()) }
         var (saves, refused) = try await prepare(pairs, manner, progress: progress)
         for (save, error) in try await seal(&saves) { refused[save.copy.recordID] = error }
         refused.refuseRootsWithShares(in: pairs.map(\.copy))
@@ -79,7 +92,7 @@ extension CloudDatabase {
     ///
     /// - Returns: `refused`: what cannot be sent, and why.
     func prepare(
-        _ records: [(original: CKRecord, copy: CKRecord)], _ manner: Manner, progress: Progress? = nil
+        _ records: [HandedOver], _ manner: Manner, progress: Progress? = nil
     ) async throws(CKError) -> (saves: [Save], refused: [CKRecord.ID: CKError]) {
         let all = manner.sendsAll
         let uploaded = try await uploadAssets(of: records.map(\.copy), all: all, progress: progress)
@@ -308,6 +321,11 @@ extension CloudDatabase {
         }
         return request
     }
+}
+
+extension CKRecord {
+    /// The record with a copy of it as it is now.
+    var handedOver: CloudDatabase.HandedOver { (original: self, copy: copied()) }
 }
 
 extension CloudDatabase {

@@ -120,8 +120,13 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
         coder.encode(Int64(participantPermission.rawValue), forKey: "Permission")
     }
 
-    /// The same object, because it cannot change.
-    public func copy(with zone: NSZone? = nil) -> Any { self }
+    /// Metadata of the same share, with a share and a root of its own.
+    public func copy(with zone: NSZone? = nil) -> Any {
+        var copy = content
+        copy.share = content.share.copied() as? CKShare ?? content.share
+        copy.rootRecord = content.rootRecord?.copied()
+        return CKShareMetadata(copy)
+    }
 
     // MARK: NSObject
 

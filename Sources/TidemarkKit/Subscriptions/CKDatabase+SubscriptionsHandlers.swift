@@ -3,6 +3,7 @@
 internal import Foundation
 
 // The forms with completion handlers. The async forms of the same names say what they do and which errors they have.
+// Here what is saved is copied before the call returns, because its task begins later.
 extension CKDatabase {
     /// Fetches one subscription.
     @preconcurrency
@@ -37,6 +38,7 @@ extension CKDatabase {
         _ subscription: CKSubscription,
         completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
     ) {
+        let subscription = subscription.copied
         deliver(to: completionHandler) { try await self.save(subscription) }
     }
 
@@ -63,8 +65,9 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
+        let subscriptions = subscriptionsToSave.map(\.copied)
         deliver(to: completionHandler) {
-            try await self.modifySubscriptions(saving: subscriptionsToSave, deleting: subscriptionIDsToDelete)
+            try await self.modifySubscriptions(saving: subscriptions, deleting: subscriptionIDsToDelete)
         }
     }
 }

@@ -260,9 +260,9 @@ public class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked
     }
 
     /// Independent settings, equal to these.
-    public func copy(with zone: NSZone? = nil) -> Any {
-        CKSubscription.NotificationInfo(settings.withLock { $0 })
-    }
+    public func copy(with zone: NSZone? = nil) -> Any { copied }
+
+    var copied: CKSubscription.NotificationInfo { CKSubscription.NotificationInfo(settings.withLock { $0 }) }
 
     // MARK: NSObject
 

@@ -37,10 +37,13 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         super.init()
     }
 
-    /// How pushes are shown; nil for silent pushes.
+    /// How pushes are shown; nil for silent pushes. The value is copied when it is set.
     public var notificationInfo: CKSubscription.NotificationInfo? {
         get { settings.withLock { $0.notificationInfo } }
-        set { settings.withLock { $0.notificationInfo = newValue } }
+        set {
+            let own = newValue?.copied
+            settings.withLock { $0.notificationInfo = own }
+        }
     }
 
     // MARK: NSSecureCoding, NSCopying
@@ -76,9 +79,12 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         CKSubscription(subscriptionID, subscriptionType, copiedSettings)
     }
 
+    /// The same of its type.
+    var copied: CKSubscription { copy() as? CKSubscription ?? self }
+
     var copiedSettings: Settings {
         var copied = settings.withLock { $0 }
-        copied.notificationInfo = copied.notificationInfo?.copy() as? CKSubscription.NotificationInfo
+        copied.notificationInfo = copied.notificationInfo?.copied
         return copied
     }
 

@@ -12,6 +12,8 @@ extension CloudDatabase {
     func modifySubscriptions(
         saving subscriptions: [CKSubscription], deleting ids: [CKSubscription.ID]
     ) async throws(CKError) -> SubscriptionResults {
+        // what the app changes afterwards changes neither the request nor the results.
+        let subscriptions = subscriptions.map(\.copied)
         var results = SubscriptionResults()
         var request = WireModifySubscriptions()
         request.database = wireScope

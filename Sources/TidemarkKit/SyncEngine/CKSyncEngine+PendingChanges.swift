@@ -72,6 +72,14 @@ extension CKSyncEngine {
             case .deleteZone: false
             }
         }
+
+        /// The same with a zone that nobody else changes.
+        var copied: Self {
+            switch self {
+            case .saveZone(let zone): .saveZone(zone.copied)
+            case .deleteZone: self
+            }
+        }
     }
 }
 

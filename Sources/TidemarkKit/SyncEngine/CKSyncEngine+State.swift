@@ -20,7 +20,7 @@ extension CKSyncEngine {
 
         /// Changes of zones that must still be sent, oldest first.
         public var pendingDatabaseChanges: [PendingDatabaseChange] {
-            driver.read { $0.pendingZones.elements }
+            driver.read { $0.pendingZones.elements }.map(\.copied)
         }
 
         /// Whether the app has changes to send that it does not list as pending.
@@ -51,7 +51,8 @@ extension CKSyncEngine {
 
         /// Appends changes of zones, as ``add(pendingRecordZoneChanges:)`` does for records.
         public func add(pendingDatabaseChanges: [PendingDatabaseChange]) {
-            driver.update(durably: true) { $0.add(pendingDatabaseChanges, at: $1) }
+            let changes = pendingDatabaseChanges.map(\.copied)
+            driver.update(durably: true) { $0.add(changes, at: $1) }
         }
 
         /// Removes exactly these changes. Others are ignored.

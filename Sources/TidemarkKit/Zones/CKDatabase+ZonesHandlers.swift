@@ -3,6 +3,7 @@
 internal import Foundation
 
 // The forms with completion handlers. The async forms of the same names say what they do and which errors they have.
+// Here what is saved is copied before the call returns, because its task begins later.
 extension CKDatabase {
     /// Fetches one zone.
     @preconcurrency
@@ -34,6 +35,7 @@ extension CKDatabase {
     public func save(
         _ zone: CKRecordZone, completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
     ) {
+        let zone = zone.copied
         deliver(to: completionHandler) { try await self.save(zone) }
     }
 
@@ -60,8 +62,9 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
+        let zones = recordZonesToSave.map(\.copied)
         deliver(to: completionHandler) {
-            try await self.modifyRecordZones(saving: recordZonesToSave, deleting: recordZoneIDsToDelete)
+            try await self.modifyRecordZones(saving: zones, deleting: recordZoneIDsToDelete)
         }
     }
 }

@@ -97,7 +97,9 @@ public class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     }
 
     /// An independent zone with the same ID.
-    public func copy(with zone: NSZone? = nil) -> Any {
+    public func copy(with zone: NSZone? = nil) -> Any { copied }
+
+    var copied: CKRecordZone {
         let copy = CKRecordZone(
             zoneID: zoneID, capabilities: capabilities, share: share, encryptionScope: encryptionScope)
         if let chosenEncryptionScope { copy.encryptionScope = chosenEncryptionScope }
