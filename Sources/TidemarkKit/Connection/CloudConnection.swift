@@ -18,7 +18,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         /// In the order of arrival.
         var observers: [Observer] = []
         /// Notifications are delivered one after the other, outside the lock.
-        var notifications: [ConnectionMachine.Notification] = []
+        var notifications: [Told] = []
         var isNotifying = false
         /// Whether an attempt waits for its turn (``AttemptPacing``).
         var isOpeningPlanned = false
@@ -29,6 +29,10 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         var lastAsked = 0
         /// When bytes of a long message last moved, in either direction.
         var lastProgress: Duration?
+
+        mutating func tell(_ notification: ConnectionMachine.Notification) {
+            notifications.append(Told(notification: notification, generation: machine.generation))
+        }
     }
 
     private struct Waiter {
@@ -39,6 +43,12 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     private struct Observer {
         weak var object: (any CloudConnectionObserver)?
+    }
+
+    /// A notification, and ``credentialGeneration`` when it came.
+    private struct Told {
+        let notification: ConnectionMachine.Notification
+        let generation: Int
     }
 
     private let transport: any CloudTransport
@@ -373,9 +383,9 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         case .replaceDevice:
             let device = scheduler.randomBytes16()
             state.machine.replace(device: device)
-            state.notifications.append(.deviceReplaced(device))
+            state.tell(.deviceReplaced(device))
         case .notify(let notification):
-            state.notifications.append(notification)
+            state.tell(notification)
         }
         return nil
     }
@@ -437,24 +447,24 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
                 return (state.notifications, state.observers.compactMap(\.object))
             }
             guard !notifications.isEmpty else { return }
-            for notification in notifications {
-                switch notification {
+            for told in notifications {
+                switch told.notification {
                 case .connected: onStanding(false)
                 case .refused(.notAuthenticated): onStanding(true)
                 case .warned(let text): onWarning(text)
                 case .refused, .disconnected, .push, .presence, .deviceReplaced, .pushesLost: break
                 }
-                for observer in observers { tell(observer, notification) }
+                for observer in observers { tell(observer, told) }
             }
         }
     }
 
-    private func tell(_ observer: any CloudConnectionObserver, _ notification: ConnectionMachine.Notification) {
-        switch notification {
-        case .connected(let name): observer.connected(userRecordName: name)
+    private func tell(_ observer: any CloudConnectionObserver, _ told: Told) {
+        switch told.notification {
+        case .connected(let name): observer.connected(userRecordName: name, generation: told.generation)
         case .disconnected: observer.disconnected()
         case .refused(let code): observer.refused(CKError.Code(code))
-        case .push(let push): observer.pushed(push)
+        case .push(let push): observer.pushed(push, generation: told.generation)
         case .presence(let push): observer.presence(push)
         case .deviceReplaced(let device): observer.deviceReplaced(by: device)
         case .warned: break
@@ -464,13 +474,16 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 }
 
 /// Receives the events of a connection, on its scheduler, one call after the other.
+///
+/// Somebody else may have signed in since an event came. Its `generation` is the ``CloudConnection/credentialGeneration`` of the
+/// account that it belongs to.
 package protocol CloudConnectionObserver: AnyObject, Sendable {
     /// Hello was answered. An empty name means: connected without an account.
-    func connected(userRecordName: String)
+    func connected(userRecordName: String, generation: Int)
     func disconnected()
     /// The server refuses this device: its credential, its container or its version.
     func refused(_ code: CKError.Code)
-    func pushed(_ push: WirePush)
+    func pushed(_ push: WirePush, generation: Int)
     /// News of a topic that this connection has joined.
     func presence(_ push: WirePresencePush)
     /// Another device uses this device's identity. This device must keep the new one instead.

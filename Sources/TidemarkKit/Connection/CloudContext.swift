@@ -66,7 +66,7 @@ package final class CloudContext: Sendable {
         var isRefused = false
         /// The server's warnings that were logged. Each is logged once, whichever connection gets it.
         var warnings: Set<String> = []
-        /// Brings pushes to the app, if it wants them.
+        /// Brings pushes to the app, if it has ever wanted them.
         var courier: NotificationCourier?
     }
 
@@ -227,13 +227,17 @@ package final class CloudContext: Sendable {
 
     /// A database for the user who is signed in now. Its requests fail once another user is.
     ///
-    /// - Parameter connection: nil: the one of plain calls.
-    func database(_ scope: CKDatabase.Scope, on connection: CloudConnection? = nil) -> CloudDatabase {
+    /// - Parameters:
+    ///   - connection: nil: the one of plain calls.
+    ///   - generation: for whom the requests are meant; nil: for who is signed in now. If it is not of now, they all fail.
+    func database(
+        _ scope: CKDatabase.Scope, on connection: CloudConnection? = nil, generation: Int? = nil
+    ) -> CloudDatabase {
         state.withLock { state in
             let connection = connection ?? self.connection(&state)
             return CloudDatabase(
                 connection: connection, scope: scope, keys: state.keys,
-                credentialGeneration: connection.credentialGeneration, shareURLs: shareURLs)
+                credentialGeneration: generation ?? connection.credentialGeneration, shareURLs: shareURLs)
         }
     }
 }
@@ -241,15 +245,19 @@ package final class CloudContext: Sendable {
 extension CloudContext {
     /// See ``CKContainer/handleRemoteNotifications(with:)``.
     func handleRemoteNotifications(with handler: NotificationCourier.Handler?) {
-        let courier = handler.map { NotificationCourier(self, handler: $0) }
-        state.withLock { state in
-            defer { state.courier = courier }
-            return state.courier
-        }?.stop()
-        guard let courier else { return }
-        observeCredential(courier)
-        if hasCredential { connection.observe(courier) }
+        let courier = state.withLock { state -> NotificationCourier? in
+            if let courier = state.courier { return courier }
+            guard handler != nil else { return nil }
+            let courier = NotificationCourier(self)
+            state.courier = courier
+            state.observers.append(WeakObserver(object: courier))
+            return courier
+        }
+        courier?.use(handler)
     }
+
+    /// Whether the app wants notifications.
+    var hasNotificationHandler: Bool { state.withLock { $0.courier }?.hasHandler ?? false }
 
     private func warned(_ text: String) {
         let isNew = state.withLock { state in

@@ -238,7 +238,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
 
     // MARK: CloudConnectionObserver
 
-    func connected(userRecordName: String) {
+    func connected(userRecordName: String, generation: Int) {
         let (observer, isOther) = state.withLock { state in
             let isOther = state.feed.user != nil && state.feed.user != userRecordName
             return (state.observer, isOther)
@@ -254,6 +254,8 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     func refused(_ code: CKError.Code) {
         state.withLock { $0.observer }?.cloudDidChangeAccount()
     }
+
+    func pushed(_ push: WirePush, generation: Int) { pushed(push) }
 
     func pushed(_ push: WirePush) {
         // It is for the app. An engine gets the same change by its own subscription.

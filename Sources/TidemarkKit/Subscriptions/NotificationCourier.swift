@@ -5,46 +5,75 @@ internal import Synchronization
 internal import TidemarkScheduling
 internal import TidemarkWire
 
-/// Delivers the pushes of one connection to the app's handler, one after the other. The number of waiting
-/// pushes is bounded (``WaitingNotifications``), so a slow handler does not make memory grow.
+/// Delivers the pushes of one connection to the app's handler, one after the other. What waits is bounded
+/// (``WaitingNotifications``), so that a slow handler makes nothing grow.
+///
+/// A container has one, and handlers replace each other in it. So what waits goes to the new one.
 final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
     typealias Handler = @Sendable (_ userInfo: [AnyHashable: Any]) async -> Void
 
     private struct State {
-        let handler: Handler
+        /// Nil: nobody wants notifications.
+        var handler: Handler?
         var waiting = WaitingNotifications()
         /// The last push of each subscription on this connection, without its record.
         var last: [NotificationPayload] = []
         var isDelivering = false
-        /// The number of the account. Results for another account are not delivered.
-        var accountNumber = 0
-        /// Whether a push was lost, and the subscriptions have not been read since.
+        /// For which credential all this is: ``CloudConnection/credentialGeneration``. Nil: nothing has come.
+        var generation: Int?
+        /// Whether a push was lost, and no answer has told yet which subscriptions there are.
         var mustLook = false
 
         mutating func forget() {
             waiting.removeAll()
             (last, mustLook) = ([], false)
-            accountNumber += 1
         }
     }
 
-    private let state: Mutex<State>
+    private let state = Mutex(State())
     private weak let context: CloudContext?
 
-    init(_ context: CloudContext, handler: @escaping Handler) {
+    init(_ context: CloudContext) {
         self.context = context
-        state = Mutex(State(handler: handler))
+    }
+
+    /// From now on this handler is called; nil: nobody is. A call under way ends first.
+    func use(_ handler: Handler?) {
+        state.withLock { state in
+            state.handler = handler
+            if handler == nil { state.forget() }
+        }
+        guard let context else { return }
+        if handler == nil {
+            context.connection.stopObserving(self)
+        } else if context.hasCredential {
+            context.connection.observe(self)
+        }
+    }
+
+    var hasHandler: Bool { state.withLock { $0.handler != nil } }
+
+    /// Before `body` sees it, what is left of another account is dropped.
+    private func withState<Value>(_ body: (inout State) -> Value) -> Value {
+        state.withLock { state in
+            if let generation = context?.connection.credentialGeneration, generation != state.generation {
+                state.forget()
+                state.generation = generation
+            }
+            return body(&state)
+        }
     }
 
     // MARK: CloudConnectionObserver
 
     /// Servers push for each subscription that may have news when a device has connected.
-    func connected(userRecordName: String) {
-        let (mustLook, number) = state.withLock { state in
+    func connected(userRecordName: String, generation: Int) {
+        let mustLook = withState { state in
+            guard state.generation == generation else { return false }
             state.last = []
-            return (state.mustLook, state.accountNumber)
+            return state.mustLook
         }
-        if mustLook { lookForSubscriptions(ofAccount: number) }
+        if mustLook { lookForSubscriptions(of: generation) }
     }
 
     func disconnected() {}
@@ -54,40 +83,41 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
 
     func refused(_ code: CKError.Code) {}
 
-    func pushed(_ push: WirePush) {
+    func pushed(_ push: WirePush, generation: Int) {
         guard let payload = NotificationPayload(push) else { return }
-        let number = state.withLock { state in
+        withState { state in
+            guard state.generation == generation else { return }
             state.last.removeAll(where: payload.isOfSameSubscription)
             state.last.append(payload.withoutContent)
-            return state.accountNumber
         }
-        bring([payload], ofAccount: number)
+        bring([payload], of: generation)
     }
 
     /// Their content is unknown, so each subscription may have fired.
     func missedPushes() {
-        let (last, number) = state.withLock { state in
+        let (last, generation) = withState { state in
             state.mustLook = true
-            return (state.last, state.accountNumber)
+            return (state.last, state.generation)
         }
-        bring(last, ofAccount: number)
-        lookForSubscriptions(ofAccount: number)
+        guard let generation else { return }
+        bring(last, of: generation)
+        lookForSubscriptions(of: generation)
     }
 
-    /// The lost push may have been the first one of its subscription, so the server is asked for its subscriptions. If that fails, it is
-    /// asked over the next connection.
-    private func lookForSubscriptions(ofAccount number: Int) {
+    /// The push that was lost may have been the first one of its subscription, so the server is asked which there are. If it
+    /// cannot be asked, it is asked over the next connection.
+    private func lookForSubscriptions(of generation: Int) {
         guard let context else { return }
         let atWork = context.enginesAtWork
         atWork?(true)
         let databases = [CKDatabase.Scope.private, .shared, .public].map { context.database($0) }
         context.engineScheduler.run {
-            await CallbackWork.run(atWork) { await self.tellOfSubscriptions(in: databases, ofAccount: number) }
+            await CallbackWork.run(atWork) { await self.tellOfSubscriptions(in: databases, of: generation) }
             atWork?(false)
         }
     }
 
-    private func tellOfSubscriptions(in databases: [CloudDatabase], ofAccount number: Int) async {
+    private func tellOfSubscriptions(in databases: [CloudDatabase], of generation: Int) async {
         var isComplete = true
         for database in databases {
             let subscriptions: [CKSubscription]
@@ -98,21 +128,21 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
                 if error.isWorthAnotherTry { isComplete = false }
                 continue
             }
-            let told = state.withLock { $0.last }
+            let told = withState { $0.last }
             let untold = subscriptions.map { NotificationPayload($0, in: database.scope) }
                 .filter { payload in !told.contains(where: payload.isOfSameSubscription) }
-            bring(untold, ofAccount: number)
+            bring(untold, of: generation)
         }
         guard isComplete else { return }
-        state.withLock { state in
-            if state.accountNumber == number { state.mustLook = false }
+        withState { state in
+            if state.generation == generation { state.mustLook = false }
         }
     }
 
-    private func bring(_ payloads: [NotificationPayload], ofAccount number: Int) {
+    private func bring(_ payloads: [NotificationPayload], of generation: Int) {
         guard let context, !payloads.isEmpty else { return }
-        let starts = state.withLock { state in
-            guard state.accountNumber == number else { return false }
+        let starts = withState { state in
+            guard state.generation == generation, state.handler != nil else { return false }
             for var payload in payloads {
                 payload.containerIdentifier = context.containerIdentifier
                 payload.notificationID = UUID().uuidString
@@ -136,27 +166,20 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
     }
 
     private func next() -> (Handler, NotificationPayload)? {
-        state.withLock { state in
-            guard let payload = state.waiting.next() else {
+        withState { state in
+            guard let handler = state.handler, let payload = state.waiting.next() else {
                 state.isDelivering = false
                 return nil
             }
-            return (state.handler, payload)
+            return (handler, payload)
         }
     }
 
     // MARK: CredentialObserver
 
-    /// Pushes for another account are dropped.
+    /// Connections of nobody are not kept up.
     func credentialChanged() {
-        state.withLock { $0.forget() }
-        guard let context, context.hasCredential else { return }
+        guard let context, context.hasCredential, hasHandler else { return }
         context.connection.observe(self)
-    }
-
-    /// Nobody wants notifications any more.
-    func stop() {
-        state.withLock { $0.forget() }
-        context?.connection.stopObserving(self)
     }
 }

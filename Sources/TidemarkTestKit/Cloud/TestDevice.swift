@@ -4,6 +4,9 @@ internal import TidemarkDomain
 public import TidemarkKit
 
 /// A device of a ``TestCloud``: the container of an app on it, its network, and its account.
+///
+/// A test keeps the device, or its container, for as long as the app is to run. An app's own process needs to keep no `CKContainer`
+/// but a test has many devices, and each ends when nobody keeps it.
 public final class TestDevice: Sendable {
     /// The name given to ``TestAccount/device(_:)``.
     public let name: String

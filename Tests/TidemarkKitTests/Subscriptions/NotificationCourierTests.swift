@@ -49,6 +49,40 @@ import TidemarkWire
         return heard
     }
 
+    /// A handler whose first call lasts until the test ends it.
+    private final class SlowHandler: Sendable {
+        let heard = Heard()
+        private let gate = AsyncStream<Void>.makeStream()
+        private let isFirst = Mutex(true)
+
+        func handle(_ userInfo: [AnyHashable: Any]) async {
+            heard.add(userInfo)
+            let waits = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            if waits { for await _ in gate.stream { break } }
+        }
+
+        func goOn() { gate.continuation.yield() }
+    }
+
+    /// One whose first call, of the record "1", is under way.
+    private func listenSlowly() async throws -> SlowHandler {
+        let slow = SlowHandler()
+        container.handleRemoteNotifications { await slow.handle($0) }
+        try await eventually {
+            scheduler.runUntilIdle()
+            return server.openCount == 1 && server.log.contains("alice hello")
+        }
+        server.push(Self.query("q", "1"))
+        try await eventually {
+            scheduler.runUntilIdle()
+            return slow.heard.all == ["q 2 1"]
+        }
+        return slow
+    }
+
     private func hears(_ heard: Heard, _ lines: [String]) async throws {
         try await eventually {
             scheduler.runUntilIdle()
@@ -82,6 +116,91 @@ import TidemarkWire
         try await hears(heard, ["all"])
         server.push(Self.query("q", nil))
         try await hears(heard, ["q 2 - pruned"])
+    }
+
+    @Test func `R-289: what waited for a handler goes to the one that replaces it, once`() async throws {
+        let slow = try await listenSlowly()
+        server.push(Self.query("q", "2"))
+        server.push(Self.database("all", in: .private))
+        scheduler.runUntilIdle()
+        let heard = Heard()
+        // One comes while the handlers change.
+        server.push(Self.query("q", "3"))
+        container.handleRemoteNotifications { heard.add($0) }
+        scheduler.runUntilIdle()
+        #expect(heard.all == [], "the call under way ends first")
+        slow.goOn()
+        try await hears(heard, ["q 2 2", "all", "q 2 3"])
+        server.push(Self.query("q", "4"))
+        try await hears(heard, ["q 2 4"])
+        #expect(slow.heard.all == ["q 2 1"])
+        // Nobody, and then somebody: what came meanwhile is not told.
+        container.handleRemoteNotifications(with: nil)
+        server.push(Self.query("q", "5"))
+        scheduler.runUntilIdle()
+        container.handleRemoteNotifications { heard.add($0) }
+        server.push(Self.query("q", "6"))
+        try await hears(heard, ["q 2 6"])
+    }
+
+    @Test func `R-290: what waited is not told once somebody else has signed in`() async throws {
+        let slow = try await listenSlowly()
+        server.push(Self.query("q", "2"))
+        scheduler.runUntilIdle()
+        // On its way to the observers.
+        server.push(Self.query("q", "3"))
+        container.signIn(token: "bob")
+        slow.goOn()
+        try await eventually {
+            scheduler.runUntilIdle()
+            return server.log.contains("bob hello") && server.openCount == 1
+        }
+        server.push(Self.query("q", "bob's"))
+        try await eventually {
+            scheduler.runUntilIdle()
+            return slow.heard.all.count >= 2
+        }
+        #expect(slow.heard.all == ["q 2 1", "q 2 bob's"])
+    }
+
+    @Test func `R-159, R-290: nor if the server names another user for the same credential`() async throws {
+        let slow = try await listenSlowly()
+        server.push(Self.query("q", "2"))
+        scheduler.runUntilIdle()
+        server.answer { envelope in
+            guard case .hello? = envelope.request else { return nil }
+            var answer = WireHelloAnswer()
+            (answer.userRecordName, answer.memoryEpoch) = ("_carol", 1)
+            return .hello(answer)
+        }
+        server.cut()
+        try await eventually {
+            scheduler.advance(by: .seconds(1))
+            return container.context.connection.userRecordName == "_carol"
+        }
+        slow.goOn()
+        server.push(Self.query("q", "carol's"))
+        try await eventually {
+            scheduler.runUntilIdle()
+            return slow.heard.all.count >= 2
+        }
+        #expect(slow.heard.all == ["q 2 1", "q 2 carol's"])
+    }
+
+    @Test func `R-297: a handler is called though the app keeps no CKContainer`() throws {
+        let identifier = "iCloud.test.\(UUID().uuidString)"
+        weak var container: CKContainer?
+        weak var context: CloudContext?
+        do {
+            let made = CKContainer(identifier: identifier)
+            (container, context) = (made, made.context)
+            made.handleRemoteNotifications { _ in }
+        }
+        #expect(container == nil)
+        let kept = try #require(context)
+        #expect(kept.hasNotificationHandler && CKContainer(identifier: identifier).context === kept)
+        CKContainer(identifier: identifier).handleRemoteNotifications(with: nil)
+        #expect(!kept.hasNotificationHandler)
     }
 
     @Test func `R-261, R-889: after a lost push each subscription may have fired, also one that was silent so far`()

@@ -266,10 +266,10 @@ private final class PresenceObserver: CloudConnectionObserver {
 
     private var object: TidemarkPresence? { owner.withLock { $0.object } }
 
-    func connected(userRecordName: String) { object?.connected() }
+    func connected(userRecordName: String, generation: Int) { object?.connected() }
     func disconnected() { object?.disconnected() }
     func presence(_ push: WirePresencePush) { object?.pushed(push) }
-    func pushed(_ push: WirePush) {}
+    func pushed(_ push: WirePush, generation: Int) {}
     func refused(_ code: CKError.Code) {}
     func deviceReplaced(by device: [UInt8]) {}
     func missedPushes() {}
