@@ -15,6 +15,8 @@ import Testing
             var members: [TidemarkPresenceMember] = []
             var messages: [String] = []
             var failure: CKError?
+            /// How often it saw nobody.
+            var emptyCount = 0
         }
 
         let presence: TidemarkPresence
@@ -25,7 +27,12 @@ import Testing
             self.presence = presence
             let members = cloud.start { [self, members = presence.members] in
                 do {
-                    for try await members in members { state.withLock { $0.members = members } }
+                    for try await members in members {
+                        state.withLock { state in
+                            state.members = members
+                            if members.isEmpty { state.emptyCount += 1 }
+                        }
+                    }
                 } catch let error as CKError {
                     state.withLock { $0.failure = error }
                 }
@@ -44,6 +51,7 @@ import Testing
         var members: [TidemarkPresenceMember] { state.withLock { $0.members } }
         var messages: [String] { state.withLock { $0.messages } }
         var failure: CKError.Code? { state.withLock { $0.failure?.code } }
+        var emptyCount: Int { state.withLock { $0.emptyCount } }
 
         func stop() { for task in tasks.withLock({ $0 }) { task.cancel() } }
     }
@@ -99,6 +107,35 @@ import Testing
         try await cloud.run(within: .seconds(60)) { one.states == ["one"] && two.states == [] }
         laptop.goOnline()
         try await cloud.run(within: .seconds(60)) { one.states == ["one", "after"] && two.states == one.states }
+        two.stop()
+        one.stop()
+    }
+
+    @Test func `R-291: presence goes on with a fresh credential of the same account, and ends with another account`()
+        async throws
+    {
+        let (phone, laptop) = try await makeZone()
+        let (one, two) = (watch(phone), watch(laptop))
+        try one.presence.update(Data("one".utf8))
+        try two.presence.update(Data("two".utf8))
+        try await cloud.settle()
+        let token = cloud.account("alice").token
+        for _ in 0..<3 {
+            laptop.container.signIn { token }
+            try await cloud.run(within: .seconds(30)) { one.states == ["one", "two"] && two.states == one.states }
+        }
+        laptop.container.signIn { token }
+        try two.presence.update(Data("fresh".utf8))
+        try await cloud.run(within: .seconds(30)) { one.states == ["one", "fresh"] && two.states == one.states }
+        try await two.presence.send(Data("hello".utf8))
+        try await cloud.settle()
+        #expect(one.messages == ["hello"] && two.emptyCount == 0 && two.failure == nil)
+        // nobody is present for somebody else.
+        laptop.signIn(cloud.account("bob"))
+        try await cloud.run(within: .seconds(30)) { two.failure == .notAuthenticated && one.states == ["one"] }
+        phone.signOut()
+        try await cloud.settle()
+        #expect(one.failure == .notAuthenticated)
         two.stop()
         one.stop()
     }

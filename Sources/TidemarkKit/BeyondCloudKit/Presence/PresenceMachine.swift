@@ -128,7 +128,9 @@ struct PresenceMachine {
 
     mutating func joinFailed(_ error: CKError, now: Duration, randomBits: UInt64) -> [Action] {
         guard state == .joining else { return [] }
-        guard error.isWorthAnotherTry || error.code == .serverResponseLost else { return fail(error) }
+        // Cancelled: by a fresh credential. A connection with that comes, or somebody else is signed in.
+        guard error.isWorthAnotherTry || error.code == .serverResponseLost || error.code == .operationCancelled
+        else { return fail(error) }
         defer { failures += 1 }
         state = .away
         early = EarlyPushes()

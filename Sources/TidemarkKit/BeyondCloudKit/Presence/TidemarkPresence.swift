@@ -14,7 +14,8 @@ internal import TidemarkWire
 /// ```
 ///
 /// The device is present while somebody reads ``members`` or ``messages``, or keeps this object. After a lost connection it joins again by
-/// itself, with its newest state.
+/// itself, with its newest state, and so it does with a fresh credential of the same account. If somebody else signs in, or the
+/// user signs out, it ends.
 public final class TidemarkPresence: Sendable {
     private struct State {
         var machine = PresenceMachine()
@@ -24,6 +25,10 @@ public final class TidemarkPresence: Sendable {
         var messageWatchers: [Int: AsyncThrowingStream<TidemarkPresenceMessage, any Error>.Continuation] = [:]
         var lastWatcher = 0
         var isObserving = false
+        /// Its requests fail once there is another credential.
+        var cloud: CloudDatabase
+        /// Whose presence it is, once a server has said it: the user record's name.
+        var user: String?
         /// Actions are carried out one after the other, outside the lock.
         var actions: [PresenceMachine.Action] = []
         var isPerforming = false
@@ -35,22 +40,24 @@ public final class TidemarkPresence: Sendable {
     private static let bytesMax = 1_024
 
     private let context: CloudContext
-    private let cloud: CloudDatabase
+    private let connection: CloudConnection
     private let zoneID: CKRecordZone.ID
     private let key: PresenceRegistry.Key
     private let observer = PresenceObserver()
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(context: CloudContext, _ key: PresenceRegistry.Key, zoneID: CKRecordZone.ID) {
         self.context = context
-        cloud = context.database(key.scope)
+        let cloud = context.database(key.scope)
+        connection = cloud.connection
+        state = Mutex(State(cloud: cloud))
         self.zoneID = zoneID
         self.key = key
         observer.owner.withLock { $0.object = self }
     }
 
     deinit {
-        cloud.connection.stopObserving(observer)
+        connection.stopObserving(observer)
         guard let topic = state.withLock({ $0.machine.topic }) else { return }
         context.engineScheduler.run { [context, key] in await Self.leave(topic, of: key, context) }
     }
@@ -62,6 +69,8 @@ public final class TidemarkPresence: Sendable {
         guard !context.presences.isInUse(key) else { return }
         try? await context.database(key.scope).leavePresence(topic: topic)
     }
+
+    private var cloud: CloudDatabase { state.withLock { $0.cloud } }
 
     var isUsed: Bool { state.withLock { $0.machine.isUsed } }
     var isEnded: Bool { state.withLock { $0.machine.isEnded } }
@@ -130,9 +139,11 @@ public final class TidemarkPresence: Sendable {
         guard let topic = state.withLock({ $0.machine.topic }) else {
             throw Self.notPresent
         }
+        let cloud = cloud
         do throws(CKError) {
             try await cloud.publishPresence(topic: topic, state: nil, message: [UInt8](message))
         } catch {
+            guard Self.isInForce(cloud) else { throw Self.notPresent }
             guard error.code == .invalidArguments else { throw error }
             step { machine, _ in machine.lost(topic: topic) }
             throw Self.notPresent
@@ -165,16 +176,37 @@ public final class TidemarkPresence: Sendable {
         }
         guard isFirst else { return }
         if let absence = context.absence { return end(CKError.noAccount(absence)) }
-        cloud.connection.observe(observer)
+        context.observeCredential(observer)
+        connection.observe(observer)
     }
 
-    fileprivate func connected() { step { $0.connected(now: $1) } }
+    /// what an app wanted for one user is done for nobody else. A fresh credential is for the same one.
+    fileprivate func connected(_ user: String, generation: Int) {
+        let cloud = context.database(key.scope, generation: generation)
+        let isSame = state.withLock { state -> Bool? in
+            let last = state.cloud.credentialGeneration
+            // It came before the presence was made.
+            guard generation >= last else { return nil }
+            // With another credential than at the beginning it must be known who it was.
+            guard user == state.user || state.user == nil && generation == last else { return false }
+            (state.user, state.cloud) = (user, cloud)
+            return true
+        }
+        guard let isSame else { return }
+        guard isSame else { return end(.otherAccount) }
+        step { $0.connected(now: $1) }
+    }
+
+    fileprivate func credentialChanged() {
+        if let absence = context.absence { end(CKError.noAccount(absence)) }
+    }
+
     fileprivate func disconnected() { step { $0.disconnected(now: $1) } }
     fileprivate func pushed(_ push: WirePresencePush) { step { $0.pushed(push, now: $1) } }
 
     private func step(_ event: (inout PresenceMachine, Duration) -> [PresenceMachine.Action]) {
         let performs = state.withLock { state in
-            state.actions += event(&state.machine, cloud.connection.now)
+            state.actions += event(&state.machine, connection.now)
             defer { state.isPerforming = true }
             return !state.isPerforming
         }
@@ -200,8 +232,10 @@ public final class TidemarkPresence: Sendable {
                     let answer = try await cloud.joinPresence(in: zoneID, share: key.share, state: value)
                     // It may have been let go of meanwhile.
                     guard let self else { return await Self.leave(answer.topic, of: key, context) }
-                    step { $0.joined(answer, now: $1) }
+                    joined(answer, by: cloud)
                 } catch {
+                    // The error of a request for a credential that another one has replaced says nothing of the zone.
+                    let error = Self.isInForce(cloud) ? error : CKError(.operationCancelled)
                     self?.step { $0.joinFailed(error, now: $1, randomBits: cloud.connection.randomBits) }
                 }
             }
@@ -225,6 +259,18 @@ public final class TidemarkPresence: Sendable {
         }
     }
 
+    /// Whether its credential is the one of the connection.
+    private static func isInForce(_ cloud: CloudDatabase) -> Bool {
+        cloud.credentialGeneration == cloud.connection.credentialGeneration
+    }
+
+    private func joined(_ answer: WireJoinPresenceAnswer, by cloud: CloudDatabase) {
+        // The connection may have been open before it was observed.
+        let user = cloud.connection.userRecordName
+        if Self.isInForce(cloud) { state.withLock { $0.user = $0.user ?? user } }
+        step { $0.joined(answer, now: $1) }
+    }
+
     private func show(_ wire: [WirePresenceMember]) {
         state.withLock { state in
             let own = state.machine.member
@@ -246,18 +292,18 @@ public final class TidemarkPresence: Sendable {
     private func end(_ error: CKError) {
         let (members, messages) = state.withLock { state in
             state.machine.end()
-            state.failure = error
+            state.failure = state.failure ?? error
             defer { (state.memberWatchers, state.messageWatchers) = ([:], [:]) }
             return (Array(state.memberWatchers.values), Array(state.messageWatchers.values))
         }
-        cloud.connection.stopObserving(observer)
+        connection.stopObserving(observer)
         for watcher in members { watcher.finish(throwing: error) }
         for watcher in messages { watcher.finish(throwing: error) }
     }
 }
 
 /// Hears the connection for a presence, which it does not keep alive.
-private final class PresenceObserver: CloudConnectionObserver {
+private final class PresenceObserver: CloudConnectionObserver, CredentialObserver {
     struct Weak {
         weak var object: TidemarkPresence?
     }
@@ -266,7 +312,10 @@ private final class PresenceObserver: CloudConnectionObserver {
 
     private var object: TidemarkPresence? { owner.withLock { $0.object } }
 
-    func connected(userRecordName: String, generation: Int) { object?.connected() }
+    func connected(userRecordName: String, generation: Int) {
+        object?.connected(userRecordName, generation: generation)
+    }
+    func credentialChanged() { object?.credentialChanged() }
     func disconnected() { object?.disconnected() }
     func presence(_ push: WirePresencePush) { object?.pushed(push) }
     func pushed(_ push: WirePush, generation: Int) {}

@@ -70,6 +70,19 @@ import TidemarkWire
         return machine
     }
 
+    @Test func `R-291: a join that a fresh credential has cancelled is made again, with the next connection or soon`() {
+        var machine = PresenceMachine()
+        _ = machine.update(Array("me".utf8), now: .zero)
+        let cancelled = CKError(.operationCancelled)
+        #expect(texts(machine.joinFailed(cancelled, now: .zero, randomBits: 0)) == [])
+        #expect(texts(machine.update(Array("new".utf8), now: .zero)) == [])
+        #expect(texts(machine.connected(now: .zero)) == ["join new"])
+        // The connection comes before the failure.
+        #expect(texts(machine.disconnected(now: .zero)) == [] && texts(machine.connected(now: .zero)) == [])
+        #expect(texts(machine.joinFailed(cancelled, now: .zero, randomBits: 0)) == [])
+        #expect(texts(machine.wokeUp(now: .milliseconds(500))) == ["join new"])
+    }
+
     @Test func `R-879: nothing happens until somebody uses it, and then it joins with the newest state`() {
         var machine = PresenceMachine()
         #expect(texts(machine.connected(now: .zero)) == [])
