@@ -31,16 +31,23 @@ extension CloudDatabase {
         }
     }
 
-    /// The same for zones of which CKShare records have come or were saved, and those in which somebody still waits.
+    /// The same for zones of which CKShare records have come or were saved, and those in which somebody still waits. For those
+    /// one call in a minute asks. The others, which need no keys, do not wait until it has an answer.
     func grantQuietly(after results: some Sequence<(id: CKRecord.ID, result: Result<CKRecord, CKError>)>) async {
         guard scope == .private else { return }
-        let waited = keys.waitedZones(at: connection.now)
-        var zoneIDs: Set<CKRecordZone.ID> = []
+        let now = connection.now
+        let waited = keys.waitedZones(at: now)
+        var shared: Set<CKRecordZone.ID> = []
+        var others: Set<CKRecordZone.ID> = []
         for (id, result) in results {
-            guard case .success(let record) = result, record is CKShare || waited.contains(id.zoneID) else { continue }
-            zoneIDs.insert(id.zoneID)
+            guard case .success(let record) = result else { continue }
+            if record is CKShare {
+                shared.insert(id.zoneID)
+            } else if waited.contains(id.zoneID) {
+                others.insert(id.zoneID)
+            }
         }
-        await grantQuietly(zoneIDs)
+        await grantQuietly(shared.union(keys.takeWaited(among: others, at: now, until: now + Self.grantPause)))
     }
 
     /// Whether this device has an account key that no server has.

@@ -140,6 +140,18 @@ package final class KeyRing: Sendable {
         state.withLock { Set($0.waiting.filter { $0.value <= now }.keys) }
     }
 
+    /// Those of the zones in which somebody waits whose time has come. Until `next` they are not taken again.
+    func takeWaited(
+        among zoneIDs: Set<CKRecordZone.ID>, at now: Duration, until next: Duration
+    ) -> Set<CKRecordZone.ID> {
+        guard !zoneIDs.isEmpty else { return [] }
+        return state.withLock { state in
+            let due = zoneIDs.filter { zoneID in state.waiting[zoneID].map { $0 <= now } ?? false }
+            for zoneID in due { state.waiting[zoneID] = next }
+            return due
+        }
+    }
+
     // MARK: The account
 
     /// The account's key, by what the server says of it.

@@ -267,6 +267,43 @@ import TidemarkWire
         #expect(count(.grantKeys) == before, "nobody waits")
     }
 
+    @Test func `R-296: while keys are given slowly where somebody waits, one call waits for it, and no other`() throws {
+        _ = try enterEndToEnd()
+        var waiting = Self.reader("_bob", .random())
+        waiting.publicKey = []
+        stored.change { [waiting] in $0.readers = [waiting] }
+        let container = container()
+        let cloud = try container.privateCloudDatabase.cloud
+        try scheduler.complete { [own] in await cloud.grantQuietly([own]) }
+        scheduler.advance(by: .seconds(60))
+        server.hold { $0.request?.kind == .fetchKeys }
+        let done = Mutex<[Int]>([])
+        for number in 1...3 {
+            let note = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "\(number)", zoneID: own))
+            scheduler.run {
+                _ = try? await cloud.unsealed([(note.recordID, .success(note))])
+                done.withLock { $0.append(number) }
+            }
+        }
+        scheduler.runUntilIdle()
+        #expect(done.withLock { $0 } == [2, 3])
+        server.hold { _ in false }
+        scheduler.advance(by: .seconds(60))
+        #expect(done.withLock { $0 } == [2, 3, 1], "it gave up")
+    }
+
+    @Test func `R-296: a save without encrypted values asks for no keys, however slow they are`() throws {
+        _ = try enterEndToEnd()
+        server.hold { $0.request?.kind == .fetchKeys || $0.request?.kind == .grantKeys }
+        let database = container().privateCloudDatabase
+        let note = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n", zoneID: own))
+        note["title"] = "plain"
+        // The server has no such zone: it was asked, at once.
+        let error = #expect(throws: CKError.self) { try scheduler.complete { try await database.save(note) } }
+        #expect(error?.code == .zoneNotFound && scheduler.now < .seconds(1))
+        #expect(count(.fetchKeys) == 0 && count(.grantKeys) == 0)
+    }
+
     @Test func `R-269: a device of an account whose key the server has gives nothing, and asks for nothing`() throws {
         stored.change { state in
             state.account.mode = .escrowed
