@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import TidemarkDomain
+internal import TidemarkService
 internal import TidemarkStore
 
 struct AdminSubscriptions: ParsableCommand {
@@ -34,7 +35,7 @@ struct AdminSubscriptions: ParsableCommand {
         func run(_ console: Console) async throws {
             let user = try await AdminSubscriptions.user(account, console)
             try await console.show(
-                try await console.storage.subscriptions(of: user, withFired: false),
+                try await console.storage.subscriptions(of: user.user, withFired: false),
                 as: [
                     Column("SUBSCRIPTION", key: "subscription", isName: true) { .text($0.id) },
                     Column("DATABASE", key: "database") { .text($0.scope.word) },
@@ -68,25 +69,38 @@ struct AdminSubscriptions: ParsableCommand {
                 .refused,
                 "\(account) has no subscription \(id) in its \(database.rawValue) database. See: tidemark admin "
                     + "subscriptions list \(account)")
-            let all = try await console.storage.subscriptions(of: user, withFired: false)
-            guard all.contains(where: { $0.id == id && $0.scope == database.value }) else { throw isMissing }
+            let all = try await console.storage.subscriptions(of: user.user, withFired: false)
+            guard let subscription = all.first(where: { $0.id == id && $0.scope == database.value }) else {
+                throw isMissing
+            }
             let deviceCount = try await console.store.devices(of: try await console.account(account)).count
             try await console.confirm(
                 "delete the subscription \(id) of \(account)",
                 loss: "\(account) has \(Amount.text(all.count, "subscription")) in the container, and "
                     + "\(Amount.text(deviceCount, "device")) that would not be told of its changes any more. Only an app can "
                     + "save it again.")
-            let gone = try await console.storage.deleteSubscriptions([id], scope: database.value, of: user)
+            let gone = try await console.storage.deleteSubscriptions([id], scope: database.value, of: user.user)
             guard !gone.isEmpty else { throw isMissing }
+            // It is a hint: servers read subscriptions again when they are old.
+            try? await console.storage.post(AdminSubscriptions.notices(ofEnd: subscription, of: user))
             console.say("Deleted \(id).")
         }
     }
 
-    private static func user(_ account: String, _ console: Console) async throws -> UserID {
+    /// Those that a server posts when a client deletes a subscription.
+    private static func notices(ofEnd subscription: Subscription, of user: AccountUser) -> [ServerNotice] {
+        var notices = [subscription.query.map { ServerNotice.queriesChanged($0.database) }].compactMap(\.self)
+        if subscription.scope != .private, let shared = user.sharedDatabase {
+            notices.append(.zone(ZoneNotice(database: shared, life: .nobody, zoneName: "")))
+        }
+        return notices
+    }
+
+    private static func user(_ account: String, _ console: Console) async throws -> AccountUser {
         let (key, id) = (try console.container(), try await console.account(account))
         guard let user = try await console.store.users(of: id).first(where: { $0.container == key }) else {
             throw AdminFailure.noDatabase(account, in: key)
         }
-        return user.user
+        return user
     }
 }

@@ -74,4 +74,38 @@ import TidemarkStore
                     """)
         }
     }
+
+    @Test func `R-847: servers hear of a query subscription that an operator deletes, as of one that a client deletes`()
+        async throws
+    {
+        try await AdminPlace.run { place in
+            let alice = try await place.user("alice")
+            let account = try #require(try await place.store.account(named: "alice"))
+            let shared = try await place.store.users(of: account).first?.sharedDatabase
+            let query = SubscriptionQuery(
+                database: DatabaseID(77), predicate: .always(true), options: .changes, predicateBytes: [])
+            let saves = [DatabaseScope.private, .public].map {
+                Subscription(id: "q", scope: $0, kind: .query, recordType: "Note", notificationInfo: [], query: query)
+            }
+            #expect(try await place.storage.saveSubscriptions(saves, of: alice.id, atMost: 9) == [nil, nil])
+            let (heard, hear) = AsyncStream.makeStream(of: [ServerNotice].self)
+            let (listening, listens) = AsyncStream.makeStream(of: Void.self)
+            let listener = try NoticeListener(
+                url: place.url, loop: place.loop, onNotices: { hear.yield($0) }, onListening: { listens.yield() })
+            defer { listener.stop() }
+            for await _ in listening { break }
+            var ears = heard.makeAsyncIterator()
+            for (scope, changed) in [
+                ("private", []),
+                ("public", shared.map { [.zone(ZoneNotice(database: $0, life: .nobody, zoneName: ""))] } ?? []),
+            ] as [(String, [ServerNotice])] {
+                let words = ["subscriptions", "delete", "alice", "q", "--database", scope, "--yes"]
+                #expect(try await place.perform(words).status == .ok)
+                // If it is not told, this comes first.
+                try await place.storage.post([.credentialRevoked(CredentialID(7))])
+                #expect(await ears.next() == [.queriesChanged(DatabaseID(77))] + changed)
+                #expect(await ears.next() == [.credentialRevoked(CredentialID(7))])
+            }
+        }
+    }
 }
