@@ -26,7 +26,8 @@ package struct ChangedTypes: Sendable, Equatable {
         insert(changes.shareRecords.lazy.map { $0.type })
     }
 
-    private mutating func insert(_ types: some Sequence<String>) {
+    /// Takes in the types of more records.
+    package mutating func insert(_ types: some Sequence<String>) {
         // Most commits have one type, so few names are hashed.
         var last: String?
         for type in types where type != last {

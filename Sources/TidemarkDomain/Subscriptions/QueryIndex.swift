@@ -122,6 +122,8 @@ package struct QueryIndex: Sendable {
     package private(set) var count = 0
     /// Whether it has subscriptions in a public database. Then all are: an index is of one database.
     package private(set) var isPublic = false
+    /// The ``mark(of:by:)`` of each subscription.
+    package private(set) var marks: Set<Int> = []
 
     /// The approximate memory of a subscription beside its texts, and of its prepared predicate.
     private static let bytesPerSubscription = 512
@@ -139,6 +141,7 @@ package struct QueryIndex: Sendable {
             let subscription = watching.subscription
             guard let query = subscription.query, let type = subscription.recordType else { continue }
             count += 1
+            marks.insert(Self.mark(of: subscription, by: watching.user))
             if subscription.scope == .public { isPublic = true }
             byteCount +=
                 Self.bytesPerSubscription + 8 * query.predicateBytes.count + subscription.notificationInfo.count
@@ -151,6 +154,18 @@ package struct QueryIndex: Sendable {
         }
     }
 
+    /// A number by which a process finds out whether it has known a subscription, and the same query of it. It is much
+    /// smaller than the subscription. Of 2⁶⁴ pairs that differ, one has the same number.
+    package static func mark(of subscription: Subscription, by user: UserID) -> Int {
+        var hasher = Hasher()
+        hasher.combine(SubscriberKey(user: user, key: subscription.key))
+        hasher.combine(subscription.recordType)
+        hasher.combine(subscription.zoneName)
+        hasher.combine(subscription.query?.predicate)
+        hasher.combine(subscription.query?.options)
+        return hasher.finalize()
+    }
+
     package var isEmpty: Bool { count == 0 }
 
     /// Whether a subscription looks at records of the type.
@@ -158,7 +173,11 @@ package struct QueryIndex: Sendable {
 
     /// All subscriptions that look at these record types, some at a time. Nil: at any.
     package func slices(of recordTypes: Set<String>? = nil) -> [ArraySlice<WatchingSubscription>] {
-        types.filter { recordTypes?.contains($0.key) ?? true }.values.flatMap { shelves in
+        slices { recordTypes?.contains($0) ?? true }
+    }
+
+    package func slices(where isWanted: (_ recordType: String) -> Bool) -> [ArraySlice<WatchingSubscription>] {
+        types.filter { isWanted($0.key) }.values.flatMap { shelves in
             ([shelves.ofAllZones] + shelves.byZone.values).flatMap(\.groups).flatMap { Self.slices(of: $0.members) }
         }
     }

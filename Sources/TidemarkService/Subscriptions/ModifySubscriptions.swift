@@ -71,6 +71,9 @@ extension CloudService {
                 case .failure(let reason): refusals[index] = reason
                 }
             }
+            // this server tells their devices to look.
+            let new = possible.filter { refusals[$0] == nil }.map { subscriptions[$0] }
+            sharedWrites.queryWatches.withLock { $0.saved(new, by: user) }
         }
         return zip(subscriptions, refusals).map { subscription, reason in
             reason.map { .failure($0) } ?? .success(subscription)
@@ -127,16 +130,15 @@ extension CloudService {
     /// Queries that are checked in one turn of the event loop.
     private static var queriesInTurn: Int { 16 }
 
-    /// Query subscriptions of a database have changed, at this server or another: they are read again. A server that misses the notice
-    /// looks within ``QueryWatches/ageMax`` (I-4).
-    package func forgetQueries(of database: DatabaseID) {
-        sharedWrites.queryWatches.withLock { $0.changed(database) }
-    }
+    /// Query subscriptions of a database have changed, at this server or another: they are read again. A server that does not hear of
+    /// it looks within ``QueryWatches/ageMax`` (I-4).
+    package func forgetQueries(of database: DatabaseID) { queries?.changed(in: database) }
 
     /// Other servers may have said so, and nobody has heard it.
-    package func forgetAllQueries() {
-        sharedWrites.queryWatches.withLock { $0.changedAll() }
-    }
+    package func forgetAllQueries() { queries?.changed(in: nil) }
+
+    /// Looks for query subscriptions of other servers that may have missed what this one wrote, and of which no notice came.
+    package func sweepQueries() { queries?.sweep() }
 }
 
 extension KnownSchema {

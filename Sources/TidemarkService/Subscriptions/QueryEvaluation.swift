@@ -63,8 +63,23 @@ final class QueryEvaluation: Sendable {
         if mustRead { scheduler.run { [self] in await readWanted() } }
     }
 
-    /// For a server that stops: returns when all changes are evaluated, also those of other loops. It waits at most for the given time, for
-    /// example when the store does not answer.
+    /// The query subscriptions of a database have changed. Nil: those of any may have. They are read now if there may be some that have
+    /// missed something, and else when they are needed.
+    func changed(in database: DatabaseID?) {
+        let mustRead = shared.queryWatches.withLock { watches in
+            database.map { watches.changed($0) } ?? watches.changedAll()
+        }
+        if mustRead { scheduler.run { [self] in await readWanted() } }
+    }
+
+    /// Looks for subscriptions of which no notice came, and that may have missed something.
+    func sweep() {
+        let now = scheduler.now
+        if shared.queryWatches.withLock({ $0.sweep(now: now) }) { scheduler.run { [self] in await readWanted() } }
+    }
+
+    /// For a server that stops: returns when all that was written is evaluated, also by other loops. It does not wait for longer than
+    /// it is told, as when the store does not answer.
     func finish(within patience: Duration) async {
         let end = scheduler.now + patience
         while !shared.queryWatches.withLock({ $0.isIdle }), scheduler.now < end {
@@ -186,7 +201,8 @@ final class QueryEvaluation: Sendable {
         while true {
             switch await evaluate(work) {
             // all that the changes fire has been sent.
-            case true?: onMoved(ZonesMoved([], evaluated: work.written.map(\.evaluated)))
+            case true? where !work.written.isEmpty: onMoved(ZonesMoved([], evaluated: work.written.map(\.evaluated)))
+            case true?: break
             case false?: break
             case nil: await lose(work)
             }
@@ -230,6 +246,7 @@ final class QueryEvaluation: Sendable {
     /// - Returns: false if the store does not return the data that is needed to send.
     private func fire(_ work: QueryWatches.QueryWork, by index: QueryIndex) async -> Bool {
         guard !work.hasLost else { return await tellMissed(index.slices(), work) }
+        if let missable = work.missable, await !tellNew(of: index, missable, work) { return false }
         let recordCount = work.written.reduce(0) { $0 + $1.records.count }
         var turns = EvaluationTurns(
             turnMax: Self.turnMax, allMax: Self.evaluationMax + Self.evaluationPerRecord * recordCount)
@@ -284,6 +301,30 @@ final class QueryEvaluation: Sendable {
     ) async -> Bool {
         guard !slices.isEmpty else { return true }
         ServiceMetrics.shared.queryChangesLost.increment()
+        return await tellToLook(slices, work)
+    }
+
+    /// tells those that another server has saved, and that were not known when something changed.
+    private func tellNew(
+        of index: QueryIndex, _ missable: QueryWatches.MissableChanges, _ work: QueryWatches.QueryWork
+    ) async -> Bool {
+        var new: [ArraySlice<WatchingSubscription>] = []
+        for slice in index.slices(where: missable.types.mayInclude) {
+            var rest = slice
+            while !rest.isEmpty {
+                let some = rest.prefix(Self.addedInTurn).filter(missable.mayBeMissed)
+                if !some.isEmpty { new.append(some[...]) }
+                rest = rest.dropFirst(Self.addedInTurn)
+                await Task.yield()
+            }
+        }
+        return await tellToLook(new, work)
+    }
+
+    /// Tells subscriptions that records may have changed. So none of them ends.
+    private func tellToLook(
+        _ slices: [ArraySlice<WatchingSubscription>], _ work: QueryWatches.QueryWork
+    ) async -> Bool {
         var missed: [QueryFiring] = []
         for slice in slices {
             missed += slice.map { QueryFiring(of: $0) }

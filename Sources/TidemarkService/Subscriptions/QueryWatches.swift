@@ -81,6 +81,34 @@ struct QueryWatches: Sendable {
         /// Whether they are read, or changes are evaluated: one commit after another, so that pushes keep their order.
         var isBusy = false
         var knownGeneration = 0
+        /// What was written after the last read had begun, and was evaluated with what that found, or passed over. Nobody looks at it
+        /// again, so a subscription that was saved at another server may miss it.
+        var passed = ChangedTypes.none
+        /// The subscriptions that the last read found (``QueryIndex/mark(of:by:)``).
+        var marks: Set<Int> = []
+        /// Those that this server has saved since. Their devices were told to look.
+        var told: Set<Int> = []
+        /// How much of ``waiting`` had come when the read that is under way began.
+        var askedCount = 0
+
+        /// What the read that ends now is compared with. Nil: nothing has passed.
+        var missable: MissableChanges? {
+            passed == .none ? nil : MissableChanges(types: passed, known: marks, told: told, ended: ended)
+        }
+    }
+
+    /// Changes that subscriptions have missed which are new since then.
+    struct MissableChanges: Sendable {
+        let types: ChangedTypes
+        fileprivate let known: Set<Int>
+        fileprivate let told: Set<Int>
+        fileprivate let ended: Set<SubscriberKey>
+
+        /// Whether the subscription may have missed some. It looks at one of the types.
+        func mayBeMissed(by watching: WatchingSubscription) -> Bool {
+            let mark = QueryIndex.mark(of: watching.subscription, by: watching.user)
+            return !told.contains(mark) && (!known.contains(mark) || ended.contains(watching.key))
+        }
     }
 
     /// A piece of evaluation work.
@@ -91,6 +119,8 @@ struct QueryWatches: Sendable {
         let written: [WrittenZone]
         /// Whether changes were dropped.
         let hasLost: Bool
+        /// Changes that came before a read, and that those may have missed whom only that has found. Nil: none.
+        var missable: MissableChanges?
     }
 
     /// How old an entry may be.
@@ -109,6 +139,8 @@ struct QueryWatches: Sendable {
     private var wanted: Deque<DatabaseID> = []
     /// Whether somebody reads them. So what comes meanwhile is read in one statement.
     private var isReading = false
+    /// Databases since when something has passed, in this order. Not all are still so.
+    private var unsure: Deque<(database: DatabaseID, since: Duration)> = []
     private var indexBytes = 0
     private var heldBytes = 0
     private var generation = 0
@@ -138,10 +170,13 @@ struct QueryWatches: Sendable {
                 now - entry.readAt <= Self.ageMax
             {
                 switch known {
-                // No device there needs them. A device that does, and was not found here, must assume that something is missing.
-                case .none: continue
+                // Nobody there wants to know. Whoever does, and was not found here, is to believe that something is missing.
+                case .none:
+                    pass(zone, now: now)
+                    continue
                 case .some(let index):
                     guard zone.concerns(index) else {
+                        pass(zone, now: now)
                         if index.isPublic { silent.append(zone.evaluated) }
                         continue
                     }
@@ -151,6 +186,7 @@ struct QueryWatches: Sendable {
                     heldBytes += byteCount
                     entries[database]?.workBytes = byteCount
                     entries[database]?.isBusy = true
+                    pass(zone, now: now)
                     work.append(
                         QueryWork(database: database, known: known, ended: entry.ended, written: [zone], hasLost: false)
                     )
@@ -161,6 +197,28 @@ struct QueryWatches: Sendable {
             mustRead = wait(zone) || mustRead
         }
         return (work, mustRead, silent)
+    }
+
+    /// A subscription that is not known may miss it.
+    private mutating func pass(_ zone: WrittenZone, now: Duration) {
+        var types = ChangedTypes.none
+        types.insert(zone.records.lazy.map(\.type))
+        types.insert(zone.replaced.lazy.map(\.type))
+        pass(types, in: zone.key.database, now: now)
+    }
+
+    private mutating func pass(_ types: ChangedTypes, in database: DatabaseID, now: Duration) {
+        let wasSure = entries[database]?.passed == ChangedTypes.none
+        entries[database]?.passed.formUnion(types)
+        if wasSure, types != .none { unsure.append((database, now)) }
+    }
+
+    /// - Parameter seenCount: how many of its changes came before the read that has found what is known.
+    private mutating func pass(_ work: QueryWork, seenCount: Int = 0, now: Duration) {
+        // Of what is too much for memory each change reads on its own.
+        guard !work.known.isLarge else { return }
+        for zone in work.written.dropFirst(seenCount) { pass(zone, now: now) }
+        if work.hasLost { pass(.any, in: work.database, now: now) }
     }
 
     /// - Returns: whether the database is to be read now.
@@ -189,12 +247,12 @@ struct QueryWatches: Sendable {
         return true
     }
 
-    /// Databases that could not be read are read again, together with newer ones.
-    func again(_ failed: [Wanted]) -> [Wanted] {
+    /// Databases that could not be read are read again, with what has come meanwhile.
+    mutating func again(_ failed: [Wanted]) -> [Wanted] {
         failed.compactMap { one in
-            entries[one.database].map {
-                Wanted(database: one.database, generation: $0.generation, isLarge: one.isLarge)
-            }
+            guard let entry = entries[one.database] else { return nil }
+            entries[one.database]?.askedCount = entry.waiting.count
+            return Wanted(database: one.database, generation: entry.generation, isLarge: one.isLarge)
         }
     }
 
@@ -203,9 +261,9 @@ struct QueryWatches: Sendable {
         var taken: [Wanted] = []
         while taken.count < countMax, let database = wanted.popFirst() {
             guard let entry = entries[database] else { continue }
-            var isLarge = false
-            if case .large? = entry.known { isLarge = true }
-            taken.append(Wanted(database: database, generation: entry.generation, isLarge: isLarge))
+            entries[database]?.askedCount = entry.waiting.count
+            taken.append(
+                Wanted(database: database, generation: entry.generation, isLarge: entry.known?.isLarge == true))
         }
         if taken.isEmpty { isReading = false }
         return taken
@@ -225,23 +283,32 @@ struct QueryWatches: Sendable {
     /// Changes from before the read began do not need a newer read. So changes are evaluated however often subscriptions change.
     ///
     /// - Parameter generation: that of the entry when the read began.
-    /// - Returns: what waited for it. Nil: all of it needs a newer read.
+    /// - Returns: what waited for it, and what those may have missed that are new. Nil: all of it needs a newer read.
     mutating func read(_ database: DatabaseID, _ known: Known, generation: Int, now: Duration) -> QueryWork? {
         guard var entry = entries[database] else { return nil }
+        let missable = entry.missable
         setIndex(known, of: &entry)
         (entry.readAt, entry.knownGeneration, entry.ended) = (now, generation, [])
-        let work = takeWaiting(of: &entry, database, known)
+        (entry.passed, entry.marks) = (.none, known.marks)
+        // This server has saved them before the read began, or they are compared with the next one.
+        if generation == entry.generation { entry.told = [] }
+        let askedCount = entry.askedCount
+        entry.askedCount = 0
+        let work = takeWaiting(of: &entry, database, known, missable)
         if work == nil { wanted.append(database) }
         entries[database] = entry
+        if let work { pass(work, seenCount: askedCount, now: now) }
         makeRoom(besides: database)
         return work
     }
 
     /// Takes what ``Entry/knownGeneration`` is enough for.
-    private mutating func takeWaiting(of entry: inout Entry, _ database: DatabaseID, _ known: Known) -> QueryWork? {
+    private mutating func takeWaiting(
+        of entry: inout Entry, _ database: DatabaseID, _ known: Known, _ missable: MissableChanges? = nil
+    ) -> QueryWork? {
         let ready = entry.waiting.prefix { $0.generation <= entry.knownGeneration }.map(\.zone)
         let hasLost = entry.lostAt != nil
-        guard !ready.isEmpty || hasLost else { return nil }
+        guard !ready.isEmpty || hasLost || missable != nil else { return nil }
         entry.waiting.removeFirst(ready.count)
         let byteCount = ready.reduce(0) { $0 + $1.byteCount }
         entry.waitingBytes -= byteCount
@@ -249,7 +316,7 @@ struct QueryWatches: Sendable {
         // Subscriptions that came before the loss may not be known yet. The next read tells all once more.
         if let lostAt = entry.lostAt, lostAt <= entry.knownGeneration { entry.lostAt = nil }
         return QueryWork(
-            database: database, known: known, ended: entry.ended, written: ready, hasLost: hasLost)
+            database: database, known: known, ended: entry.ended, written: ready, hasLost: hasLost, missable: missable)
     }
 
     /// What follows when work of a database is done.
@@ -268,7 +335,7 @@ struct QueryWatches: Sendable {
         entry.workBytes = 0
         entries[database] = entry
         let isCurrent = entry.generation == entry.knownGeneration
-        if entry.waiting.isEmpty, entry.lostAt == nil {
+        if entry.waiting.isEmpty, entry.lostAt == nil, isCurrent || entry.passed == .none {
             if !isCurrent { setIndex(nil, of: &entry) }
             entry.isBusy = false
             entries[database] = isCurrent ? entry : nil
@@ -279,6 +346,7 @@ struct QueryWatches: Sendable {
             case .none, .some:
                 guard let work = takeWaiting(of: &entry, database, known) else { break }
                 entries[database] = entry
+                pass(work, now: now)
                 return .evaluate(work)
             case .large: break
             }
@@ -294,24 +362,73 @@ struct QueryWatches: Sendable {
         entries[database]?.lostAt = generation
     }
 
-    /// The subscriptions that look at a database have changed.
-    mutating func changed(_ database: DatabaseID) {
+    /// The subscriptions that look at a database have changed. They are read at once if those that are new may have missed something
+    /// and else when something is written.
+    ///
+    /// - Returns: whether somebody must read (``startsReading()``).
+    @discardableResult
+    mutating func changed(_ database: DatabaseID) -> Bool {
         generation += 1
-        guard var entry = entries[database] else { return }
-        guard entry.isBusy else {
-            setIndex(nil, of: &entry)
-            entries[database] = nil
-            return
+        guard let entry = entries[database] else { return false }
+        guard entry.isBusy || entry.passed != .none else {
+            forget(database)
+            return false
         }
-        entry.generation = generation
-        entries[database] = entry
+        entries[database]?.generation = generation
+        return ask(database)
     }
 
     /// The subscriptions of any database may have changed.
-    mutating func changedAll() {
+    ///
+    /// - Returns: as of ``changed(_:)``.
+    @discardableResult
+    mutating func changedAll() -> Bool {
         generation += 1
         forgetIdle()
-        for database in entries.keys { entries[database]?.generation = generation }
+        var mustRead = false
+        for database in entries.keys.sorted() {
+            entries[database]?.generation = generation
+            mustRead = ask(database) || mustRead
+        }
+        return mustRead
+    }
+
+    /// Looks for subscriptions of which no notice came. Something has passed that they may have missed, and that is as long ago as an
+    /// entry may be old.
+    ///
+    /// - Returns: as of ``changed(_:)``.
+    mutating func sweep(now: Duration) -> Bool {
+        var mustRead = false
+        for _ in 0..<unsure.count {
+            guard let (database, since) = unsure.first, now - since > Self.ageMax else { break }
+            unsure.removeFirst()
+            // What passed after a later read is behind this one.
+            guard let entry = entries[database], entry.passed != .none, entry.readAt <= since else { continue }
+            if entry.isBusy {
+                unsure.append((database, now))
+            } else {
+                mustRead = ask(database) || mustRead
+            }
+        }
+        return mustRead
+    }
+
+    /// - Returns: whether nobody has asked before.
+    private mutating func ask(_ database: DatabaseID) -> Bool {
+        guard entries[database]?.isBusy == false else { return false }
+        entries[database]?.isBusy = true
+        wanted.append(database)
+        return true
+    }
+
+    /// This server has saved subscriptions, and their devices are told to look. So they miss nothing of what has passed.
+    mutating func saved(_ subscriptions: [Subscription], by user: UserID) {
+        for subscription in subscriptions {
+            guard let database = subscription.query?.database, let entry = entries[database],
+                entry.isBusy || entry.passed != .none
+            else { continue }
+            entries[database]?.told.insert(QueryIndex.mark(of: subscription, by: user))
+        }
     }
 
     /// Whether nothing is read or evaluated.
@@ -328,21 +445,39 @@ struct QueryWatches: Sendable {
         entry.known = known
     }
 
+    private mutating func forget(_ database: DatabaseID) {
+        if case .some(let index)? = entries[database]?.known { indexBytes -= index.byteCount }
+        entries[database] = nil
+    }
+
     /// Indexes are read again when they are needed.
     private mutating func makeRoom(besides database: DatabaseID) {
         guard indexBytes > indexBytesMax else { return }
         for (other, entry) in entries where other != database && !entry.isBusy {
             guard case .some(let index)? = entry.known else { continue }
-            indexBytes -= index.byteCount
-            entries[other] = nil
+            if entry.passed == .none {
+                forget(other)
+            } else {
+                // What it is compared with stays.
+                indexBytes -= index.byteCount
+                entries[other]?.known = nil
+            }
             if indexBytes <= indexBytesMax / 2 { return }
         }
     }
 
+    /// What others are compared with stays, while there is room.
     private mutating func forgetIdle() {
-        entries = entries.filter { $0.value.isBusy }
+        entries = entries.filter { $0.value.isBusy || $0.value.passed != .none }
+        if entries.count > Self.entriesMax / 2 { entries = entries.filter { $0.value.isBusy } }
         indexBytes = entries.values.reduce(0) { sum, entry in
             if case .some(let index)? = entry.known { sum + index.byteCount } else { sum }
         }
     }
+}
+
+extension QueryWatches.Known {
+    fileprivate var isLarge: Bool { if case .large = self { true } else { false } }
+
+    fileprivate var marks: Set<Int> { if case .some(let index) = self { index.marks } else { [] } }
 }

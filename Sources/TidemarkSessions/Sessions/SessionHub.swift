@@ -392,7 +392,10 @@ package final class SessionHub: Sendable {
     /// Starts with the first session: a hub without sessions sends the store nothing.
     private func startTimers() {
         every(settings.sweepInterval) { hub in await hub.pushes.sweep() }
-        every(settings.sweepInterval) { hub in await hub.pushes.sweepPublicQueries() }
+        every(settings.sweepInterval) { hub in
+            hub.service.sweepQueries()
+            await hub.pushes.sweepPublicQueries()
+        }
         every(settings.sweepInterval) { hub in await hub.presence.sweep(by: hub) }
         every(settings.credentialCheckInterval) { hub in await hub.checkCredentials() }
         every(settings.limitsCheckInterval) { hub in

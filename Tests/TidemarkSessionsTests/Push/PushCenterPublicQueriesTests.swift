@@ -125,4 +125,26 @@ import TidemarkWire
         try story.write("a")
         #expect(story.told(within: .seconds(60)) == [["q a 1"], ["q a 1"]])
     }
+
+    @Test func `R-265: what a server committed before it heard of a subscription is told on all servers`() throws {
+        let story = try Story()
+        let world = story.world
+        let container = ContainerKey(identifier: SessionWorld.container, environment: .development)
+        let service = world.server.service
+        let database = try world.scheduler.complete { try await service.publicDatabase(of: container).get().database }
+        func told() -> [[String]] {
+            story.told(within: .seconds(1)).map { $0.filter { !$0.hasPrefix("own") } }
+        }
+        try story.write("a")
+        #expect(told() == [["q a 1"], ["q a 1"]])
+        world.database.stopListening(world.server.listener)
+        try story.far.subscribe(to: TestClient.query("late"), in: .public)
+        _ = told()
+        try story.write("b")
+        #expect(told() == [["q b 1"], ["q b 1"]])
+        world.server.hub.heard([.queriesChanged(database)])
+        #expect(told() == [["late ?"], ["late ?"]])
+        try story.write("c")
+        #expect(told() == [["late c 1", "q c 1"], ["late c 1", "q c 1"]])
+    }
 }
