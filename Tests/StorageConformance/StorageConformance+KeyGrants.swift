@@ -87,6 +87,27 @@ extension StorageConformance {
                 ).map(\.key), [zone.key], "of zones that there are")
             try expectEqual(try await store.first.givenKeys(in: [], to: bob).count, 0, "of no zones")
         },
+        Scenario("R-282: a grant with fewer keys does not replace one with the same newest key and more") { store in
+            let zone = try await store.shareInvitedZone()
+            try await store.invite(zone)
+            try await store.join(zone)
+            let bob = zone.viewer.user
+            try await store.tell(bytes(3, 32), of: bob)
+            try await store.tell(bytes(5, 32), of: zone.owner.user)
+            try await store.saveKeys(1, 2, in: zone.key)
+            try await store.give(bob, 3, newest: 2, in: zone, sealed: 7)
+            try await store.give(bob, 3, newest: 2, count: 1, in: zone, sealed: 8)
+            try expectEqual(try await store.given(zone, to: bob)?.sealed, bytes(7, 96), "fewer")
+            try await store.give(bob, 3, newest: 1, count: 9, in: zone, sealed: 8)
+            try expectEqual(try await store.given(zone, to: bob)?.sealed, bytes(7, 96), "an older key")
+            try await store.give(bob, 3, newest: 2, in: zone, sealed: 9)
+            try expectEqual(try await store.given(zone, to: bob)?.sealed, bytes(9, 96), "as many")
+            try await store.give(bob, 3, newest: 2, count: 3, in: zone, sealed: 10)
+            try expectEqual(try await store.given(zone, to: bob)?.sealed, bytes(10, 96), "more")
+            try await store.saveKeys(3, after: 2, in: zone.key)
+            try await store.give(bob, 3, newest: 3, count: 1, in: zone, sealed: 11)
+            try expectEqual(try await store.given(zone, to: bob)?.sealed, bytes(11, 96), "a newer key")
+        },
         Scenario("I-5, R-271: what was given goes with the access, and does not come back with it") { store in
             let zone = try await store.shareInvitedZone()
             try await store.invite(zone)
@@ -179,11 +200,11 @@ extension StorageFixture {
     }
 
     fileprivate func give(
-        _ user: UserID, _ publicKey: UInt8, newest: UInt8, in zone: SharedZone, sealed: UInt8 = 6
+        _ user: UserID, _ publicKey: UInt8, newest: UInt8, count: Int? = nil, in zone: SharedZone, sealed: UInt8 = 6
     ) async throws {
         let grant = KeyGrant(
             user: user, publicKey: Array(repeating: publicKey, count: 32),
-            newestID: Array(repeating: newest, count: 16), keyCount: Int(newest),
+            newestID: Array(repeating: newest, count: 16), keyCount: count ?? Int(newest),
             sealed: Array(repeating: sealed, count: 96))
         try await second.saveKeyGrants([grant], in: zone.key, now: Self.now)
     }

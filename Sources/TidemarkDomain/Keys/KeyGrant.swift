@@ -39,11 +39,17 @@ package struct KeyGrant: Sendable, Equatable {
         return isFit ? nil : .requestInvalid
     }
 
-    /// Whether it may be stored now: for somebody with whom the zone is shared, for the account's present key, and with the zone's
-    /// newest key.
+    /// Whether it may be stored now: for somebody with whom the zone is shared, for the account's present key, with the zone's
+    /// newest key, and with no fewer keys than were given before.
     package func fits(_ reader: KeyReader?, of keys: ZoneKeyCount) -> Bool {
-        guard let reader else { return false }
-        return reader.user == user && reader.publicKey == publicKey && keys.newestID == newestID
+        guard let reader, reader.user == user, reader.publicKey == publicKey, keys.newestID == newestID else {
+            return false
+        }
+        guard let granted = reader.granted, granted.publicKey == publicKey, granted.newestID == newestID else {
+            return true
+        }
+        // An import has added older keys, of which the device that made this one did not know.
+        return granted.keyCount <= keyCount
     }
 }
 

@@ -10,13 +10,16 @@ internal import TidemarkScheduling
 extension CloudService {
     /// Keeps what an owner's device gives to readers of a zone, and says who of the next ones lacks keys.
     ///
+    /// Whoever follows the zone is told that something happened there. So devices of readers ask for keys that they lack.
+    ///
     /// - Parameters:
-    ///   - grants: those that do not fit the stored keys are left out.
+    ///   - grants: those that do not fit what is stored are left out.
+    ///   - life: of the device, which is not told.
     ///   - last: where the readers begin; nil: with the first one.
     /// - Returns: `tooManyItems` over ``KeyGrant/pageMax``, `requestInvalid` for bytes that are not a grant, and for two grants for one
     ///   user, `zoneNameInvalid`, or `zoneNotFound`.
     package func grantKeys(
-        _ grants: [KeyGrant], in zone: ZoneKey, readersAfter last: UserID?
+        _ grants: [KeyGrant], in zone: ZoneKey, by life: DeviceID = .nobody, readersAfter last: UserID?
     ) async -> Result<KeyReadersPage, FailureReason> {
         guard grants.count <= KeyGrant.pageMax else { return .failure(.tooManyItems) }
         if let reason = grants.lazy.compactMap(\.refusal).first { return .failure(reason) }
@@ -24,7 +27,11 @@ extension CloudService {
         guard ZoneName.isValid(zone.name, limits: limits) else { return .failure(.zoneNameInvalid) }
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         return await retry.run { () async throws(StorageError) in
-            if !grants.isEmpty { try await storage.saveKeyGrants(grants, in: zone, now: now) }
+            if !grants.isEmpty {
+                try await storage.saveKeyGrants(grants, in: zone, now: now)
+                let notice = ZoneNotice(database: zone.database, life: life, zoneName: zone.name)
+                onMoved(ZonesMoved([notice], growth: [zone.database: 0]))
+            }
             let page = try await storage.keyReaders(of: zone, after: last, countMax: KeyGrant.pageMax)
             guard let page else { return .failure(.zoneNotFound) }
             return .success(

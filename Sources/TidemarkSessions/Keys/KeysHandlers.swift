@@ -93,7 +93,9 @@ extension RequestRouter {
         let users = Dictionary(persons.map { ($0.value, $0.key) }) { first, _ in first }
         // Whoever is not there any more gets nothing.
         let grants = request.grants.compactMap { grant in users[grant.user].map { KeyGrant(grant, for: $0) } }
-        let page = try await service.grantKeys(grants, in: zone, readersAfter: last).orRefusal()
+        let page = try await service.grantKeys(
+            grants, in: zone, by: viewpoint.life, readersAfter: last
+        ).orRefusal()
         return ServerMessage.answer(context.id, .grantKeys(WireGrantKeysAnswer(page)))
     }
 }

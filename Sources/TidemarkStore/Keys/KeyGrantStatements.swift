@@ -62,7 +62,8 @@ struct KeyGrantStatements: Sendable {
            AND NOT EXISTS (SELECT FROM \(reading) AND p.user_id = g.user_id)
         """)
 
-    /// Keeps those that fit what is stored now (``KeyGrant/fits(_:of:)``).
+    /// Keeps those that fit what is stored now (``KeyGrant/fits(_:of:)``). The transaction has the zone's lock: otherwise the statement
+    /// could have begun before the zone got its newest key, and replace what was given with that (R-282).
     let save = DeclaredStatement<(zone: ZoneKey, grants: [KeyGrant], now: Timestamp), Void>(
         .write, "save_key_grants",
         """
@@ -82,6 +83,8 @@ struct KeyGrantStatements: Sendable {
             ON CONFLICT (database_id, zone_id, user_id) DO UPDATE
            SET granted_at = excluded.granted_at, public_key = excluded.public_key, newest_id = excluded.newest_id,
                key_count = excluded.key_count, sealed = excluded.sealed
+         WHERE key_grant.public_key <> excluded.public_key OR key_grant.newest_id <> excluded.newest_id
+            OR key_grant.key_count <= excluded.key_count
         """)
 
     /// What a user was given, of zones in which the user takes part now. The first column is the index in the list.

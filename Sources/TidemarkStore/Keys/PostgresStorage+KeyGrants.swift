@@ -18,7 +18,10 @@ extension PostgresStorage {
     package func saveKeyGrants(
         _ grants: [KeyGrant], in zone: ZoneKey, now: Timestamp
     ) async throws(StorageError) {
-        _ = try await writeRepeatably(sql.keyGrants.drop(zone), sql.keyGrants.save((zone, grants, now)))
+        // NB: each statement sees what was committed before it began, so the lock comes first.
+        _ = try await writeRepeatably(
+            sql.zones.lockNamed((zone.database, [zone.name])), sql.keyGrants.drop(zone),
+            sql.keyGrants.save((zone, grants, now)))
     }
 
     package func givenKeys(

@@ -48,6 +48,25 @@ import TidemarkDomain
         #expect(!grant.fits(Self.reader(), of: ZoneKeyCount(count: 0, newestID: nil)))
     }
 
+    @Test func `R-282: a grant with fewer keys replaces only what cannot be opened, or lacks the newest key`() {
+        let keys = ZoneKeyCount(count: 3, newestID: Self.bytes(2, 16))
+        func granted(_ key: UInt8, _ newest: UInt8, _ count: Int) -> KeyReader {
+            Self.reader(
+                granted: KeyReader.Granted(
+                    publicKey: Self.bytes(key, 32), newestID: Self.bytes(newest, 16), keyCount: count))
+        }
+        // An import adds older keys while a device makes a grant.
+        #expect(!Self.grant(keyCount: 2).fits(granted(1, 2, 3), of: keys))
+        #expect(Self.grant(keyCount: 3).fits(granted(1, 2, 3), of: keys))
+        #expect(Self.grant(keyCount: 3).fits(granted(1, 2, 2), of: keys))
+        #expect(Self.grant(keyCount: 1).fits(granted(9, 2, 3), of: keys), "the account has another key now")
+        #expect(Self.grant(keyCount: 1).fits(granted(1, 9, 3), of: keys), "the zone has another key now")
+        // Keys of an earlier life of the zone are none of this one.
+        let again = ZoneKeyCount(count: 1, newestID: Self.bytes(8, 16))
+        #expect(!Self.grant(keyCount: 3).fits(granted(1, 8, 1), of: again))
+        #expect(!Self.grant(keyCount: 3).fits(Self.reader(), of: ZoneKeyCount(count: 0, newestID: nil)))
+    }
+
     @Test func `R-269, R-271: who has all keys lacks none, until the zone or the account has another one`() {
         func granted(_ key: UInt8, _ newest: UInt8, _ count: Int) -> KeyReader.Granted {
             KeyReader.Granted(publicKey: Self.bytes(key, 32), newestID: Self.bytes(newest, 16), keyCount: count)

@@ -41,10 +41,12 @@ import TidemarkTestSupport
             sealed: bytes(sealed, 96))
     }
 
-    private func service(_ fixture: ServiceFixture) -> CloudService {
+    private func service(
+        _ fixture: ServiceFixture, onMoved: @escaping @Sendable (ZonesMoved) -> Void = { _ in }
+    ) -> CloudService {
         CloudService(
             storage: MemoryStore(fixture.database), escrow: MemoryKeyEscrow(), scheduler: fixture.scheduler,
-            limits: Limits(), onMoved: { _ in })
+            limits: Limits(), onMoved: onMoved)
     }
 
     /// The owner and bob with keys of these modes, who take part in a zone that has a key.
@@ -112,6 +114,22 @@ import TidemarkTestSupport
             #expect(try await service.grantKeys([second], in: key, readersAfter: nil).get().readers.isEmpty)
             let stored = try await MemoryStore(fixture.database).keyReaders(of: key, after: nil, countMax: 5)
             #expect(stored?.readers == [])
+        }
+    }
+
+    @Test func `R-284: when keys are given, devices that follow the zone are told`() throws {
+        let fixture = try ServiceFixture()
+        let told = Log<ZoneNotice>()
+        let service = service(fixture) { moved in for notice in moved.notices { told.append(notice) } }
+        try fixture.scheduler.simulate {
+            let bob = try await invited(fixture, .endToEnd, .endToEnd, by: service)
+            let (key, life) = (fixture.key(), DeviceID(high: 0, low: 1))
+            let before = told.all.count
+            _ = try await service.grantKeys([], in: key, by: life, readersAfter: nil).get()
+            #expect(told.all.count == before, "a question")
+            _ = try await service.grantKeys([Self.grant(bob.user)], in: key, by: life, readersAfter: nil).get()
+            let notice = ZoneNotice(database: key.database, life: life, zoneName: key.name)
+            #expect(Array(told.all.dropFirst(before)) == [notice], "all but the device that gives them")
         }
     }
 
