@@ -16,9 +16,10 @@ extension CKContainer {
     /// to know who could not be given any.
     ///
     /// - Returns: the participants who get no keys, by their user record IDs, each with a `CKError`: `permissionFailure` if the server
-    ///   keeps the account's key (``TidemarkConfiguration/allowsEscrowedParticipants``). `serverRejectedRequest` with
-    ///   ``CKError/changedKeyUserRecordID`` if the account's public key has changed, and without it if the account has no key yet.
-    /// - Throws: `CKError`: `zoneNotFound`, `accountTemporarilyUnavailable` if this device does not have the account's key.
+    ///   keeps the account's key (``TidemarkConfiguration/allowsEscrowedParticipants``), `serverRejectedRequest` with
+    ///   ``CKError/changedKeyUserRecordID`` if the account has another public key than before, `serverRejectedRequest` if it has none yet.
+    /// - Throws: `CKError`: `zoneNotFound`, `accountTemporarilyUnavailable` if this device does not have the account's key,
+    ///   `permissionFailure` for a zone of another: an administrator of a share gives no keys, because participants believe the owner alone.
     @discardableResult
     public func grantKeys(of zoneID: CKRecordZone.ID) async throws -> [CKRecord.ID: any Error] {
         let refused = try await privateCloudDatabase.cloud.grantKeys(of: zoneID)

@@ -248,6 +248,11 @@ extension CKError {
     /// error says nothing of other records.
     var isOfMissingKeys: Bool { userInfo[Self.missingKeysKey] != nil }
 
+    static let olderKeyKey = "TidemarkOlderKey"
+
+    /// Whether a server names a key of a zone as its newest that this device knows to be an older one.
+    var isOfOlderKey: Bool { userInfo[Self.olderKeyKey] != nil }
+
     static let zoneKeyUnknownKey = "TidemarkZoneKeyUnknown"
 
     /// Whether values were encrypted with a key that the zone does not have, or no longer has.

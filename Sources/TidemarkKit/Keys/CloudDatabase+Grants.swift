@@ -18,7 +18,10 @@ extension CloudDatabase {
         guard scope == .private, !zoneIDs.isEmpty, await keepsAccountKey() else { return }
         for zoneID in zoneIDs.sorted(by: { $0.zoneName < $1.zoneName }) {
             do throws(CKError) {
-                let refused = try await grantKeys(of: zoneID)
+                // mostly nobody lacks any, and that is all that is asked.
+                let asked = try await grant([], in: zoneID, after: [])
+                let hasAll = asked.readers.isEmpty && asked.next.isEmpty
+                let refused = hasAll ? [:] : try await grantKeys(of: zoneID, after: asked)
                 // Somebody who has no key yet may have one soon.
                 let isWaited = refused.values.contains { $0.isOfKeylessReader }
                 keys.setWaiting(until: isWaited ? connection.now + Self.grantPause : nil, in: zoneID)
@@ -58,8 +61,12 @@ extension CloudDatabase {
 
     /// Gives a zone's keys to those with whom it is shared by invitations, as far as they lack some.
     ///
+    /// - Parameter asked: what the server has just said of those who lack some; nil: it is asked.
     /// - Returns: who gets none, and why, by record names.
-    func grantKeys(of zoneID: CKRecordZone.ID) async throws(CKError) -> [String: CKError] {
+    func grantKeys(
+        of zoneID: CKRecordZone.ID, after asked: WireGrantKeysAnswer? = nil
+    ) async throws(CKError) -> [String: CKError] {
+        guard !zoneID.isOfOther else { throw Self.grantedByOther }
         let found = try await serverKeys(of: [zoneID])
         let name = try await keyName()
         // The server does it by itself.
@@ -70,7 +77,8 @@ extension CloudDatabase {
         }
         await publish(account, of: found.account)
         guard var wires = try found.zones[zoneID]?.get() else { throw Self.wrongAnswer(to: .fetchKeys) }
-        var answer = try await grant([], in: zoneID, after: [])
+        var answer: WireGrantKeysAnswer
+        if let asked { answer = asked } else { answer = try await grant([], in: zoneID, after: []) }
         if wires.isEmpty {
             guard !answer.readers.isEmpty else { return [:] }
             // So that those who are invited can write before the owner does.
@@ -262,6 +270,12 @@ extension CloudDatabase {
         .unknownItem,
         text: "This device has no key of that user yet. It has one as soon as either has been given keys of a zone of "
             + "the other.")
+
+    private static let grantedByOther = CKError(
+        .permissionFailure,
+        message: "Only devices of a zone's owner give its keys, whatever this user may do in the share. Participants "
+            + "believe the owner's public key, and nobody else's. Ask the owner to open the app, or send participants a "
+            + "URL with keys (CKContainer.urlWithKeys(of:for:)).")
 
     private static let readerWithoutKey = CKError(
         .serverRejectedRequest,

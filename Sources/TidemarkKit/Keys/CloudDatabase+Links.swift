@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import TidemarkCrypto
+internal import TidemarkTelemetry
 internal import TidemarkWire
 
 /// Keys of zones that a link brings, because no server can hand them on: an account is end-to-end encrypted.
@@ -38,22 +39,61 @@ extension CloudDatabase {
             // encrypted accounts, and to whomever they have given some before.
             let isToCome = kept != nil || found.account.mode == .endToEnd || found.given[zoneID] != nil
             var failure = Self.linkMissing
-            if result.hasIDsAlone, let given = found.given[zoneID] {
+            var given: ZoneLinkKeys?
+            if result.hasIDsAlone, let wire = found.given[zoneID] {
                 do throws(CKError) {
                     // the owner's word counts more than a link's.
-                    let opened = try await open(given, of: zoneID, found.account, name: name, after: kept)
+                    let opened = try await open(wire, of: zoneID, found.account, name: name, after: kept)
                     kept = kept.map { opened.adding($0) } ?? opened
+                    given = opened
                 } catch {
                     failure = error
                 }
             }
-            let adopted = keys.adopt(ids, of: zoneID, from: kept)
+            var encrypts = false
+            if let newest = ids.last, kept?.secret(newest) != nil {
+                do throws(CKError) {
+                    try noteNewest(newest, given: given, of: zoneID, name)
+                    encrypts = true
+                } catch {
+                    failure = error
+                }
+            }
+            let adopted = keys.adopt(ids, of: zoneID, from: kept, encrypts: encrypts)
             if isToCome { failure = failure.ofKeysToCome }
             linked[zoneID] = (adopted.newest, adopted.hasAll ? nil : failure)
         }
         for zoneID in linked.keys { found.zones[zoneID] = nil }
         return linked
     }
+
+    /// Notes which key of a zone the server names as the newest, in this device's file of keys, if the owner has given any of the zone.
+    /// Of URLs nobody can tell which key is newer.
+    ///
+    /// - Parameter given: what the owner has given, if anything.
+    /// - Throws: `serverRejectedRequest` if the device knows a newer key.
+    private func noteNewest(
+        _ id: [UInt8], given: ZoneLinkKeys?, of zoneID: CKRecordZone.ID, _ name: String
+    ) throws(CKError) {
+        let entry = "order " + Self.place(of: zoneID, name)
+        let stored = try keys.store.key(for: entry)
+        guard given != nil || stored != nil else { return }
+        let known = stored.flatMap(ZoneKeyOrder.init(bytes:)) ?? ZoneKeyOrder()
+        guard let order = known.going(to: id, given: given?.secrets.map(\.id) ?? []) else {
+            Self.orderLog.warning(
+                "the server names an older key of a zone as the newest", ["zone": zoneID.zoneName])
+            throw Self.keyOlder
+        }
+        guard order != known else { return }
+        // Another process may note something at the same time. Then this is noted when keys are fetched again.
+        if stored == nil {
+            _ = try keys.store.keep(order.bytes, for: entry)
+        } else {
+            try keys.store.replace(stored, by: order.bytes, for: entry)
+        }
+    }
+
+    private static let orderLog = Log("encryption")
 
     /// Keeps the keys that came in URLs on this device, beside those that it has. It keeps them before a share is accepted. Of a
     /// share that is then refused they open nothing.
@@ -103,7 +143,11 @@ extension CloudDatabase {
 
     /// Names may have spaces, and a server says what an owner is called: so the length of the owner's name says where it ends.
     private static func linkName(of zoneID: CKRecordZone.ID, _ name: String) -> String {
-        "link \(name) \(zoneID.ownerName.utf8.count) \(zoneID.ownerName) \(zoneID.zoneName)"
+        "link " + place(of: zoneID, name)
+    }
+
+    private static func place(of zoneID: CKRecordZone.ID, _ name: String) -> String {
+        "\(name) \(zoneID.ownerName.utf8.count) \(zoneID.ownerName) \(zoneID.zoneName)"
     }
 
     /// Of a zone whose keys neither the server nor this device has. As the server's, it lasts until a link is opened.
@@ -112,6 +156,14 @@ extension CloudDatabase {
         message: "The server cannot read the keys of these encrypted values: an account is end-to-end encrypted. "
             + "A device of the zone's owner gives them to whoever was invited (CKContainer.grantKeys(of:)). Or ask for a "
             + "URL with keys (CKContainer.urlWithKeys(of:for:)), and accept the share by it on this device.")
+
+    /// values are not encrypted with it. They can be read.
+    private static let keyOlder = CKError(
+        .serverRejectedRequest,
+        message: "The server names an older key of the zone as its newest, and this device knows a newer one. Whoever "
+            + "was removed from the share may have the older one. The server was restored, or deceives. Ask the zone's "
+            + "owner to change the key (CKContainer.rotateEncryptionKey(of:)).",
+        userInfo: [CKError.olderKeyKey: true])
 
     /// A URL of a share with the newest keys of its zone in the fragment. Makes a key if the zone has none.
     func urlWithKeys(_ url: URL, of zoneID: CKRecordZone.ID) async throws(CKError) -> URL {

@@ -100,9 +100,10 @@ package final class KeyRing: Sendable {
     /// Takes over keys of a zone that a link has brought, whose ids the server tells, oldest first. They take the place of what a
     /// server gave before the link was opened.
     ///
-    /// - Returns: the newest, if it is here; and whether all are.
+    /// - Parameter encrypts: whether values may be encrypted with the newest. Otherwise the keys are for reading alone.
+    /// - Returns: the newest, if it is here and encrypts; and whether all are.
     func adopt(
-        _ ids: [[UInt8]], of zoneID: CKRecordZone.ID, from link: ZoneLinkKeys?
+        _ ids: [[UInt8]], of zoneID: CKRecordZone.ID, from link: ZoneLinkKeys?, encrypts: Bool
     ) -> (newest: ZoneSecret?, hasAll: Bool) {
         state.withLock { state in
             if let link {
@@ -111,7 +112,7 @@ package final class KeyRing: Sendable {
                     state.secrets[Place(zoneID: zoneID, id: id)] = secrets.isEmpty ? nil : secrets
                 }
             }
-            let newest = ids.last.flatMap { link?.secret($0) }
+            let newest = encrypts ? ids.last.flatMap { link?.secret($0) } : nil
             state.newest[zoneID] = newest
             return (newest, newest != nil && ids.allSatisfy { link?.secret($0) != nil })
         }

@@ -318,6 +318,39 @@ import TidemarkWire
         #expect(try grant(container).isEmpty && count(.grantKeys) == 0)
     }
 
+    @Test func `R-285: a device that finds nobody without keys has asked once`() throws {
+        _ = try enterEndToEnd()
+        let (bob, container) = (X25519KeyPair.random(), container())
+        stored.change { $0.readers = [Self.reader("_bob", bob)] }
+        #expect(try grant(container).isEmpty && stored.current.grants.count == 1)
+        let before = server.envelopes.count
+        let share = CKShare(recordZoneID: own)
+        for number in 1...3 {
+            try scheduler.complete {
+                _ = try await container.privateCloudDatabase.cloud.unsealed([(share.recordID, .success(share))])
+            }
+            #expect(server.envelopes.count == before + number)
+        }
+        #expect(server.envelopes.last?.request?.kind == .grantKeys)
+        // Somebody else has come.
+        stored.change { $0.readers.append(Self.reader("_carol", .random())) }
+        try scheduler.complete {
+            _ = try await container.privateCloudDatabase.cloud.unsealed([(share.recordID, .success(share))])
+        }
+        #expect(stored.current.grants.map(\.user) == ["_bob", "_carol"])
+    }
+
+    @Test func `R-269: whoever is not the owner is told why they give no keys, and nothing is asked`() throws {
+        _ = try enterEndToEnd()
+        let container = container()
+        let error = #expect(throws: CKError.self) {
+            try scheduler.complete { [theirs] in _ = try await container.grantKeys(of: theirs) }
+        }
+        #expect(error?.code == .permissionFailure)
+        #expect(error?.localizedDescription.contains("Only devices of a zone's owner") == true)
+        #expect(count(.grantKeys) == 0 && count(.fetchKeys) == 0)
+    }
+
     // MARK: Readers
 
     private let theirs = CKRecordZone.ID(zoneName: "Plans", ownerName: "_bob")
@@ -372,6 +405,39 @@ import TidemarkWire
         serve([old, new, newest], try given([old, new], by: bob))
         #expect(try sealing(container())?.error?.code == .serverRejectedRequest)
         serve([old, new, newest], try given([old, new, newest], by: bob))
+        #expect(try sealing(container())?.get() == newest)
+    }
+
+    @Test func `R-286: no device goes back to a key that it knows to be older`() throws {
+        _ = try enterEndToEnd()
+        let (bob, old, new) = (X25519KeyPair.random(), ZoneSecret.random(), ZoneSecret.random())
+        func refuses(_ ids: [ZoneSecret], _ given: WireGivenKeys) throws {
+            serve(ids, given)
+            let container = container()
+            let error = try #require(try sealing(container)?.error)
+            #expect(error.isOfOlderKey && error.code == .serverRejectedRequest)
+            #expect(error.ofMissingKeys.keepsChangePending, "the edit waits")
+            let ring = try container.sharedCloudDatabase.cloud.keys
+            #expect(ring.secret(old.id, of: theirs) == old, "older values are read")
+        }
+        let (first, second) = (try given([old], by: bob), try given([old, new], by: bob))
+        // The owner has said what comes after what.
+        try refuses([new, old], second)
+        serve([old], first)
+        #expect(try sealing(container())?.get() == old)
+        serve([old, new], second)
+        #expect(try sealing(container())?.get() == new)
+        // What was given before, in an app that was started again; with the ids of then, and in another order.
+        try refuses([old], first)
+        try refuses([new, old], second)
+        // The zone was made again, and the server shows the keys of its life before.
+        let other = ZoneSecret.random()
+        serve([other], try given([other], by: bob))
+        #expect(try sealing(container())?.get() == other)
+        try refuses([old, new], second)
+        // Another key of the owner ends it.
+        let newest = ZoneSecret.random()
+        serve([old, newest], try given([old, newest], by: bob))
         #expect(try sealing(container())?.get() == newest)
     }
 
