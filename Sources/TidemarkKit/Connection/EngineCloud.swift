@@ -202,16 +202,26 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
             }
         state.withLock { $0.feed.fetched(zoneID) }
         var unreadable: [CKRecord.ID] = []
+        var lacksKeys = false
         for case (let recordID, .failure(let error)) in page.modifications {
             // no event tells of it.
             unreadable.append(recordID)
+            // the keys of the zone, rather than a key that the zone does not have any more.
+            if error.code == .serverRejectedRequest { lacksKeys = true }
             Self.log.warning("a record cannot be read", ["zone": zoneID.zoneName, "code": "\(error.code)"])
         }
         var result = SyncEngineZonePage(
             modifications: page.modifications.compactMap { try? $0.result.get() }.map { .init(record: $0) },
             deletions: page.deletions, token: page.token, moreComing: page.moreComing)
         result.unreadableRecordIDs = unreadable
+        result.lacksKeys = scope == .shared && lacksKeys
         return result
+    }
+
+    func zonesWithKeys(
+        among zoneIDs: [CKRecordZone.ID], for user: CKRecord.ID
+    ) async throws(CKError) -> Set<CKRecordZone.ID> {
+        Set(zoneIDs).subtracting(try await database(for: user).fetchKeys(of: zoneIDs).keys)
     }
 
     func inventory(
@@ -302,6 +312,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     /// Zones that could not be read are fetched again, and what could not be sent is sent.
     func keysImported() {
         let observer = state.withLock { $0.observer }
+        observer?.cloudDidImportKeys()
         observer?.cloudDidReceivePush(zoneIDs: [])
         observer?.cloudDidChangeConnectivity(isOnline: true)
     }

@@ -92,6 +92,8 @@ struct SerializedSyncEngineState: Codable {
     /// What is read from the beginning because the app asked for it. Absent if there is nothing.
     var resyncZones: [Int]?
     var resyncsZoneList: Bool?
+    /// After which tokens records were left out for want of keys. Absent if there are none.
+    var keylessTokens: [Token]?
     /// The journal with the pending changes, if there is one. Absent in states of engines without one, and in old
     /// states.
     var journal: String?
@@ -124,6 +126,7 @@ extension SerializedSyncEngineState {
         let resynced = Self.sorted(snapshot.resyncZones).map { table.index(of: $0) }
         if !resynced.isEmpty { resyncZones = resynced }
         if snapshot.resyncsZoneList { resyncsZoneList = true }
+        if !snapshot.keylessTokens.isEmpty { keylessTokens = Self.tokens(snapshot.keylessTokens, &table) }
         zones = table.zones
     }
 
@@ -193,6 +196,10 @@ extension SerializedSyncEngineState {
         for token in expiredZoneTokens ?? [] {
             let zoneID = try zoneIDs.zone(at: token.zone)
             snapshot.expiredZoneTokens[zoneID] = CKServerChangeToken(bytes: [UInt8](token.token))
+        }
+        for token in keylessTokens ?? [] {
+            let zoneID = try zoneIDs.zone(at: token.zone)
+            snapshot.keylessTokens[zoneID] = CKServerChangeToken(bytes: [UInt8](token.token))
         }
         for index in tokenlessZones ?? [] { snapshot.tokenlessZones.insert(try zoneIDs.zone(at: index)) }
         for index in resyncZones ?? [] { snapshot.resyncZones.insert(try zoneIDs.zone(at: index)) }

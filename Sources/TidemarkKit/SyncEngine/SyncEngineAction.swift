@@ -46,6 +46,7 @@ enum SyncEngineRequest: Sendable {
     case databaseChanges(
         since: CKServerChangeToken?, expecting: SyncEngineZonePlace?, asPushed: Bool, CKOperationGroup)
     case zoneChanges(in: CKRecordZone.ID, since: CKServerChangeToken?, asOfFeed: Bool, CKOperationGroup)
+    case zonesWithKeys(among: [CKRecordZone.ID])
 }
 
 /// The cloud's answer, one case for each kind of request.
@@ -56,6 +57,7 @@ enum SyncEngineAnswer: Sendable {
     case recordResults(SyncEngineRecordResults)
     case databasePage(SyncEngineDatabasePage)
     case zonePage(SyncEngineZonePage)
+    case zonesWithKeys(Set<CKRecordZone.ID>)
 }
 
 typealias SyncEngineOutcome = Result<SyncEngineAnswer, CKError>

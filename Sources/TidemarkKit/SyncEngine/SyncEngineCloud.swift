@@ -90,6 +90,11 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
         of zoneID: CKRecordZone.ID, listingAfter name: String?, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineInventory
 
+    /// Of zones of others whose keys were missing: those of which all keys are on this device now.
+    func zonesWithKeys(
+        among zoneIDs: [CKRecordZone.ID], for user: CKRecord.ID
+    ) async throws(CKError) -> Set<CKRecordZone.ID>
+
     /// Whether the server wants to be told what the engine has not sent yet.
     var wantsReports: Bool { get }
 
@@ -116,6 +121,11 @@ extension SyncEngineCloud {
     ) async throws(CKError) -> SyncEngineInventory {
         throw CKError(.serverRejectedRequest)
     }
+
+    /// For clouds that encrypt nothing.
+    package func zonesWithKeys(
+        among zoneIDs: [CKRecordZone.ID], for user: CKRecord.ID
+    ) async throws(CKError) -> Set<CKRecordZone.ID> { [] }
 
     /// For clouds that lose no subscriptions.
     package func databaseChanges(
@@ -144,6 +154,9 @@ package protocol SyncEngineCloudObserver: AnyObject, Sendable {
     ///
     /// - Parameter zoneIDs: the changed zones if known; otherwise empty. A hint (I-4): it may be wrong, late or lost.
     func cloudDidReceivePush(zoneIDs: [CKRecordZone.ID])
+
+    /// The app has brought keys to this device, by which records may be readable that were not.
+    func cloudDidImportKeys()
 
     /// The server has become reachable or unreachable.
     func cloudDidChangeConnectivity(isOnline: Bool)
@@ -223,6 +236,8 @@ package struct SyncEngineZonePage: Sendable {
     package var deletions: [CKDatabase.RecordZoneChange.Deletion]
     /// Records that exist and cannot be delivered. No event reports them.
     package var unreadableRecordIDs: [CKRecord.ID] = []
+    /// Whether some of them only wait for keys of the zone.
+    package var lacksKeys = false
 
     var isEmpty: Bool { modifications.isEmpty && deletions.isEmpty }
     package var token: CKServerChangeToken

@@ -425,6 +425,8 @@ extension SyncEngineDriver {
                     since: token, expecting: place, asPushed: asPushed, relyingOn: read(\.subscriptionID), for: user))
         case (.zoneChanges(let zoneID, let token, let asOfFeed, _), let user?):
             return .zonePage(try await cloud.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed, for: user))
+        case (.zonesWithKeys(let zoneIDs), let user?):
+            return .zonesWithKeys(try await cloud.zonesWithKeys(among: zoneIDs, for: user))
         }
     }
 }
@@ -445,12 +447,13 @@ extension SyncEngineRequest {
         case .modifyRecords: "modifyRecords"
         case .databaseChanges: "databaseChanges"
         case .zoneChanges: "zoneChanges"
+        case .zonesWithKeys: "zonesWithKeys"
         }
     }
 
     fileprivate var operationGroup: CKOperationGroup? {
         switch self {
-        case .currentUser, .ensureSubscription: nil
+        case .currentUser, .ensureSubscription, .zonesWithKeys: nil
         case .modifyZones(_, _, let group), .modifyRecords(_, let group), .databaseChanges(_, _, _, let group),
             .zoneChanges(_, _, _, let group):
             group
@@ -463,6 +466,10 @@ extension SyncEngineRequest {
 extension SyncEngineDriver: SyncEngineCloudObserver {
     func cloudDidReceivePush(zoneIDs: [CKRecordZone.ID]) {
         update { $0.pushReceived(zoneIDs, at: $1) }
+    }
+
+    func cloudDidImportKeys() {
+        update { machine, _ in machine.keysImported() }
     }
 
     func cloudDidChangeConnectivity(isOnline: Bool) {

@@ -26,8 +26,15 @@ extension SyncEngineMachine {
                 // the app may drop what it has of a zone when the zone's records are announced.
                 if fetch.beginsResync, let action = lastStateUpdate(&fetch.lastUpdateCount) { return action }
                 fetch.lastUpdateCount = 0
-                fetch.phase = .askingForFeed
+                fetch.phase = .askingForKeys
                 return .deliver(.willFetchChanges(.init(context: fetch.context)))
+
+            case .askingForKeys, .awaitingKeys:
+                switch stepKeys(&fetch, at: moment) {
+                case .act(let action): return action
+                case .wait: return nil
+                case .proceed: continue
+                }
 
             case .askingForFeed, .readingFeed, .awaitingFeed, .tookFeedPage, .toldAbsentZones, .closingFullFeed:
                 switch stepFeed(&fetch, at: moment) {

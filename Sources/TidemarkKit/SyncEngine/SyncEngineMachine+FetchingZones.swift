@@ -128,6 +128,7 @@ extension SyncEngineMachine {
         _ page: SyncEngineZonePage, _ zoneID: CKRecordZone.ID, _ fetch: inout SyncEngineFetch
     ) -> StepOutcome {
         var page = page
+        if page.lacksKeys { noteKeyless(zoneID) }
         // As for the database feed: no endless series of empty pages.
         let moreComing = page.moreComing && (!page.isEmpty || page.token != snapshot.zoneTokens[zoneID])
         fetch.phase = .tookZonePage(zoneID, page.token, moreComing: moreComing)

@@ -45,6 +45,8 @@ extension SyncEngineMachine {
     mutating func beginFullFetch(of zoneID: CKRecordZone.ID, at moment: SyncEngineMoment) {
         snapshot.expiredZoneTokens[zoneID] = snapshot.expiredZoneTokens[zoneID] ?? snapshot.zoneTokens[zoneID]
         snapshot.zoneTokens[zoneID] = nil
+        // All of it comes again.
+        snapshot.keylessTokens[zoneID] = nil
         fullFetches.zones[zoneID] = nil
         noteChange(at: moment)
     }

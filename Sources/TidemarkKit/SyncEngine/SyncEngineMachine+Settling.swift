@@ -97,6 +97,9 @@ extension SyncEngineMachine {
         for (recordID, error) in fates.failures where error.code == .zoneNotFound && recordID.zoneID.isOfOther {
             loseAccess(to: recordID.zoneID, at: moment)
         }
+        for (recordID, error) in fates.failures where error.isOfMissingKeys && error.keepsChangePending {
+            noteKeylessSend(of: recordID.zoneID)
+        }
         send.noteSuccess(of: fates)
         noteOutcome(of: fates, outcome, at: moment)
         snapshot.inFlightRecords = []

@@ -122,8 +122,8 @@ extension SyncEngineFetch {
     /// Whether the list of changed zones has been read to its end.
     fileprivate var hasWholeList: Bool {
         switch phase {
-        case .beginning, .askingForFeed, .readingFeed, .awaitingFeed, .tookFeedPage, .toldAbsentZones,
-            .closingFullFeed:
+        case .beginning, .askingForKeys, .awaitingKeys, .askingForFeed, .readingFeed, .awaitingFeed, .tookFeedPage,
+            .toldAbsentZones, .closingFullFeed:
             false
         default: true
         }

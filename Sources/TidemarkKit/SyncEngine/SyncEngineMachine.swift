@@ -57,6 +57,10 @@ struct SyncEngineMachine: Sendable {
     var suspects: [CKRecord.ID: Int] = [:]
     /// How many changes a request may have after one whose answer was lost; nil: as many as the app gives.
     var batchRoom: Int?
+    /// Zones of others of which records wait for keys to be encrypted.
+    var keylessSends: Set<CKRecordZone.ID> = []
+    /// Zones of which records wait for keys to be read, and some have been imported since.
+    var importedZones: Set<CKRecordZone.ID> = []
     /// What the delegate skipped when it was last asked for everything.
     var passedOver: Set<CKRecord.ID> = []
     /// For the app and its users.

@@ -44,6 +44,8 @@ struct SyncEngineAccountOperation: Sendable {
 struct SyncEngineFetch: Sendable {
     enum Phase: Sendable {
         case beginning
+        /// About to ask whether there are keys now that were missing.
+        case askingForKeys, awaitingKeys
         /// About to ask the delegate, then to read a page of the database feed.
         case askingForFeed, readingFeed, awaitingFeed
         /// The delegate has handled the page, so its token may be used.
@@ -192,7 +194,7 @@ extension SyncEngineFetch {
     /// Whether the database feed has already been requested.
     var hasReadFeed: Bool {
         switch phase {
-        case .beginning, .askingForFeed, .readingFeed: false
+        case .beginning, .askingForKeys, .awaitingKeys, .askingForFeed, .readingFeed: false
         default: true
         }
     }

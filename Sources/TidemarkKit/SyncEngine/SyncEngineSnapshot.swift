@@ -22,6 +22,8 @@ struct SyncEngineSnapshot: Sendable {
     var resyncZones: Set<CKRecordZone.ID> = []
     /// Whether it wants that of the list of zones.
     var resyncsZoneList = false
+    /// After which tokens records were left out because their keys were missing. Unknown: from the beginning.
+    var keylessTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
     /// Zones of which the app may have something although the engine has no token for them: it sent to them, or they
     /// were gone when they should be read. A zone is removed when the next list names it.
     var tokenlessZones: Set<CKRecordZone.ID> = []
@@ -71,6 +73,7 @@ struct SyncEngineSnapshot: Sendable {
         expiredZoneTokens = [:]
         resyncZones = []
         resyncsZoneList = false
+        keylessTokens = [:]
         tokenlessZones = []
         unfetchedZones.removeAll()
     }
@@ -79,6 +82,7 @@ struct SyncEngineSnapshot: Sendable {
         zoneTokens[zoneID] = nil
         expiredZoneTokens[zoneID] = nil
         resyncZones.remove(zoneID)
+        keylessTokens[zoneID] = nil
         tokenlessZones.remove(zoneID)
         unfetchedZones.remove(key: zoneID)
     }

@@ -169,6 +169,95 @@ import TidemarkStore
         }
     }
 
+    /// Whether an engine was told that the server has the record.
+    private func hasSent(_ name: String, _ device: Device) -> Bool {
+        device.events.contains { event in
+            guard case .sentRecordZoneChanges(let sent) = event else { return false }
+            return sent.savedRecords.contains { $0.recordID.recordName == name }
+        }
+    }
+
+    /// Whether an engine was told that the record was not sent.
+    private func hasKept(_ name: String, _ device: Device) -> Bool {
+        device.events.contains { event in
+            guard case .sentRecordZoneChanges(let sent) = event else { return false }
+            return sent.failedRecordSaves.contains { $0.record.recordID.recordName == name }
+        }
+    }
+
+    @Test func `R-283, R-284: an engine reads and sends by itself what waited for keys`() async throws {
+        try await withAlice { world, site, alice in
+            let hers = alice.privateCloudDatabase
+            let bob = try await world.join("bob", .endToEnd, at: site).makeContainer("bob", requiresEndToEnd: true)
+            try await save("r", "Orchid", in: zoneID, of: hers)
+            let share = try await share(alice, with: [bob])
+            let theirs = try await join(bob, share)
+            let device = Device(bob, .shared, isEncrypted: true)
+            try await eventually("the zone was read without keys", of: device) {
+                device.events.contains { event in
+                    if case .didFetchRecordZoneChanges(let end) = event { end.zoneID == theirs } else { false }
+                }
+            }
+            #expect(device.texts["r"] == nil)
+            device.write("Crocus", to: "b", in: theirs)
+            try await eventually("the edit waits", of: device) { hasKept("b", device) }
+            #expect(try await world.sealingKeyIDs(of: "b") == [] && !hasSent("b", device))
+
+            // A device of alice sees the acceptance, and gives the keys. Nobody calls anything on bob's.
+            _ = try await see(alice, share)
+            try await eventually("what waited was read and sent", of: device) {
+                device.texts["r"] == "Orchid" && hasSent("b", device)
+            }
+            #expect(try await secret("b", in: zoneID, of: hers) == "Crocus")
+
+            // The same after a change of the key.
+            try await alice.rotateEncryptionKey(of: zoneID)
+            try await save("n", "after", in: zoneID, of: hers)
+            device.write("late", to: "l", in: theirs)
+            try await eventually("the new key is used", of: device) {
+                device.texts["n"] == "after" && hasSent("l", device)
+            }
+            #expect(try await secret("l", in: zoneID, of: hers) == "late")
+            #expect(try await world.sealingKeyIDs(of: "l") == [#require(try await world.zoneKeyIDs().last)])
+            device.quit()
+        }
+    }
+
+    @Test func `R-286: a server that shows an older grant makes nobody encrypt with its key`() async throws {
+        try await withAlice { world, site, alice in
+            let hers = alice.privateCloudDatabase
+            let bobs = try await world.join("bob", .endToEnd, at: site)
+            let bob = bobs.makeContainer("bob", requiresEndToEnd: true)
+            try await save("r", "before", in: zoneID, of: hers)
+            let share = try await share(alice, with: [bob])
+            let theirs = try await join(bob, share)
+            _ = try await see(alice, share)
+            try await save("b", "first", in: theirs, of: bob.sharedCloudDatabase)
+            try world.change("CREATE TABLE older AS SELECT * FROM key_grant")
+            try await alice.rotateEncryptionKey(of: zoneID)
+            try await save("c", "second", in: theirs, of: bob.sharedCloudDatabase)
+
+            // It hides the newer key, and shows what was given before.
+            try world.change("DELETE FROM zone_key WHERE number = 2")
+            try world.change("UPDATE zone_key SET is_retired = false")
+            try world.change(
+                "UPDATE key_grant g SET sealed = o.sealed, newest_id = o.newest_id, key_count = o.key_count FROM older o"
+            )
+            try world.change("DROP TABLE older")
+            let started = bobs.makeContainer("bob").sharedCloudDatabase
+            let late = try await failure { try await save("d", "third", in: theirs, of: started) }
+            #expect(late.code == .accountTemporarilyUnavailable)
+            #expect(late.localizedDescription.contains("names an older key"))
+            #expect(try await world.sealingKeyIDs(of: "d") == [])
+            #expect(try await secret("r", in: theirs, of: started) == "before", "it can be read")
+
+            // As after a restore of an honest server: another key of the owner ends it.
+            try await site.makeContainer("alice").rotateEncryptionKey(of: zoneID)
+            try await save("d", "third", in: theirs, of: bobs.makeContainer("bob").sharedCloudDatabase)
+            #expect(try await secret("d", in: zoneID, of: site.makeContainer("alice").privateCloudDatabase) == "third")
+        }
+    }
+
     @Test func `R-272: an end-to-end encrypted owner gives nothing to an account in escrow`() async throws {
         for allows in [false, true] {
             try await withAlice(allowsEscrowed: allows) { world, site, alice in

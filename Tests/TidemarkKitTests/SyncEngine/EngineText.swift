@@ -125,6 +125,7 @@ extension SyncEngineRequest {
             return words(["→ records"] + batch.changes.map(\.text) + atomic)
         case .databaseChanges(let token, _, _, _): return "→ feed(\(text(token)))"
         case .zoneChanges(let zoneID, let token, _, _): return "→ \(zoneID.zoneName)(\(text(token)))"
+        case .zonesWithKeys(let zoneIDs): return words(["→ keys"] + zoneIDs.map(\.zoneName))
         }
     }
 }

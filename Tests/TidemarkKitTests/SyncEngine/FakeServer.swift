@@ -111,6 +111,7 @@ final class FakeServer: @unchecked Sendable {
         switch request {
         case .currentUser: .success(.user(nil))
         case .ensureSubscription(let id): .success(.subscription(id ?? "found"))
+        case .zonesWithKeys: .success(.zonesWithKeys([]))
         case .modifyZones(let saving, let deleting, _): .success(.zoneResults(modify(saving, deleting)))
         case .modifyRecords(let batch, _): .success(.recordResults(modify(batch)))
         case .databaseChanges(let token, _, _, _): databaseChanges(since: token).map(SyncEngineAnswer.databasePage)
