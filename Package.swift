@@ -33,12 +33,15 @@ func executable(_ name: String, _ dependencies: [Target.Dependency], exclude: [S
     .executableTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
+/// Files of tests are compiled apart, so that the largest target uses all cores, and only what has changed is compiled again.
+let testFlags = ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental"]
+
 /// The tests run what is built for release. To optimise the tests themselves takes longer than it saves. The flag is unsafe for
 /// products alone, and no product has tests.
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
     .testTarget(
         name: name, dependencies: dependencies, exclude: exclude,
-        swiftSettings: settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))])
+        swiftSettings: settings + [.unsafeFlags(testFlags, .when(configuration: .release))])
 }
 
 let package = Package(
