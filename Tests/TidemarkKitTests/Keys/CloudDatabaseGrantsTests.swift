@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import TidemarkCrypto
 import TidemarkFields
+import TidemarkScheduling
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
