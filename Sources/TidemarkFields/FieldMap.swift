@@ -105,9 +105,17 @@ extension FieldMap: Sequence {
         /// Nil for a code that this version does not know. A validated map has none.
         package var type: FieldType? { FieldType(rawValue: layout.typeCode) }
 
+        /// The bytes of the value, as it is encoded.
+        package var valueByteCount: Int { layout.end - layout.valueStart }
+
         /// Decodes the value. It does not fail on a validated map.
         package func value() throws(FieldError) -> FieldValue {
             try FieldReader.value(bytes, layout)
+        }
+
+        /// The beginning of a string of which no more is wanted, up to the end of a code point. Nil for other types.
+        package func text(bytesMax: Int) -> String? {
+            try? FieldReader.text(bytes, layout, bytesMax: bytesMax)
         }
     }
 

@@ -9,6 +9,18 @@ enum FieldReader {
         return value
     }
 
+    static func text(_ bytes: [UInt8], _ layout: FieldLayout, bytesMax: Int) throws(FieldError) -> String? {
+        guard layout.typeCode == FieldType.string.rawValue else { return nil }
+        var offset = layout.valueStart
+        try FieldWire.expect(FieldTag.Field.string, bytes.span, &offset, layout.end)
+        var end = try FieldWire.readLength(bytes.span, &offset, layout.end)
+        if end - offset > bytesMax {
+            end = offset + bytesMax
+            while end > offset, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        }
+        return String(decoding: bytes[offset..<end], as: UTF8.self)
+    }
+
     private static func value(
         _ bytes: [UInt8], _ layout: FieldLayout, _ offset: inout Int
     ) throws(FieldError) -> FieldValue {

@@ -7,47 +7,32 @@
 package struct QueryEvaluator: Sendable {
     private let root: Node
     private let fields: QueryFields
+    /// What it compares of a record.
+    let parts: [RecordTexts.Part]
 
     package init(_ predicate: QueryPredicate, fields: QueryFields = .unknown) {
         root = Node(predicate)
         self.fields = fields
+        parts = Array(root.parts(fields))
     }
 
     /// - Parameters:
     ///   - zoneName: the zone of the record, to which its references lead.
-    ///   - words: those of the record, for others that search it. Nil: they are not kept.
-    package func matches(_ record: RecordState, in zoneName: String, words: RecordWords? = nil) -> Bool {
-        root.matches(Subject(record: record, zoneName: zoneName, fields: fields, words: words))
+    ///   - texts: those of the record, for others that compare them.
+    package func matches(_ record: RecordState, in zoneName: String, texts: inout RecordTexts) -> Bool {
+        root.matches(Subject(record: record, zoneName: zoneName, fields: fields), &texts)
     }
-}
 
-/// The words of one version of a record, found once for all predicates that search it.
-package final class RecordWords {
-    private var known: (words: Set<IndexText>, fields: QueryFields)?
-
-    package init() {}
-
-    func words(of record: RecordState, _ fields: QueryFields) -> Set<IndexText> {
-        if let known, known.fields == fields { return known.words }
-        let words = Set(record.indexWords(fields))
-        known = (words, fields)
-        return words
+    package func matches(_ record: RecordState, in zoneName: String) -> Bool {
+        var texts = RecordTexts()
+        return matches(record, in: zoneName, texts: &texts)
     }
-}
-
-/// The words of a record before and after a change.
-package struct VersionWords {
-    let old = RecordWords()
-    let new = RecordWords()
-
-    package init() {}
 }
 
 private struct Subject {
     let record: RecordState
     let zoneName: String
     let fields: QueryFields
-    let words: RecordWords?
 }
 
 /// A constant in the form in which it is compared. A reference equals nothing in zones to which it does not lead.
@@ -107,51 +92,66 @@ private indirect enum Node: Sendable {
         }
     }
 
-    func matches(_ subject: Subject) -> Bool {
+    /// What it compares of a record, each once.
+    func parts(_ fields: QueryFields) -> Set<RecordTexts.Part> {
+        switch self {
+        case .always, .isPresent, .isNear, .containsAny(.system, _): []
+        case .and(let nodes): nodes.reduce(into: []) { $0.formUnion($1.parts(fields)) }
+        case .not(let node): node.parts(fields)
+        case .search: [.words(fields)]
+        case .equal(let key, _): [.value(key, .equality)]
+        case .containsAny(.field(let name), _): [.elements(name)]
+        case .ordered(let key, _, _), .between(let key, _, _), .beginsWith(let key, _): [.value(key, .order)]
+        }
+    }
+
+    func matches(_ subject: Subject, _ texts: inout RecordTexts) -> Bool {
         switch self {
         case .always(let result): return result
-        case .and(let parts): return parts.allSatisfy { $0.matches(subject) }
-        case .not(let part): return !part.matches(subject)
+        case .and(let nodes):
+            for node in nodes where !node.matches(subject, &texts) { return false }
+            return true
+        case .not(let node): return !node.matches(subject, &texts)
         case .isPresent(let key, let isPresent): return subject.record.isPresent(key) == isPresent
         case .search(let words):
             guard !words.isEmpty else { return false }
-            let found =
-                subject.words?.words(of: subject.record, subject.fields)
-                ?? Set(subject.record.indexWords(subject.fields))
+            let found = texts.words(of: subject.record, subject.fields)
             return words.allSatisfy(found.contains)
         case .isNear(let key, let place, let limit, let isInclusive):
             guard let place, let point = subject.record.indexPoint(of: key) else { return false }
             let squaredChord = point.squaredChord(to: place)
             return isInclusive ? squaredChord <= limit : squaredChord < limit
-        default: return comparisonMatches(subject)
+        default: return comparisonMatches(subject, &texts)
         }
     }
 
-    private func comparisonMatches(_ subject: Subject) -> Bool {
+    private func comparisonMatches(_ subject: Subject, _ texts: inout RecordTexts) -> Bool {
         switch self {
         case .equal(let key, let constants):
-            guard let value = subject.record.indexValue(of: key, for: .equality) else { return false }
+            guard let value = texts.value(of: key, for: .equality, of: subject.record) else { return false }
             return constants.contains { $0.value(in: subject.zoneName) == value }
         case .containsAny(.field(let name), let constants):
-            let wanted = Set(constants.compactMap { $0.value(in: subject.zoneName) })
-            return subject.record.indexElements(of: name, for: .equality).contains(where: wanted.contains)
+            let elements = texts.elements(of: name, of: subject.record)
+            return constants.contains { $0.value(in: subject.zoneName).map(elements.contains) ?? false }
         case .ordered(let key, let comparison, let constant):
-            return Self.compare(subject, key, constant) { comparison.holds($0, $1) }
+            guard let value = texts.value(of: key, for: .order, of: subject.record) else { return false }
+            return Self.compare(value, constant, subject) { comparison.holds($0, $1) }
         case .between(let key, let low, let high):
-            return Self.compare(subject, key, low) { $0 >= $1 } && Self.compare(subject, key, high) { $0 <= $1 }
+            guard let value = texts.value(of: key, for: .order, of: subject.record) else { return false }
+            return Self.compare(value, low, subject) { $0 >= $1 } && Self.compare(value, high, subject) { $0 <= $1 }
         case .beginsWith(let key, let prefix):
-            guard case .text(let text)? = subject.record.indexValue(of: key, for: .order) else { return false }
+            guard case .text(let text)? = texts.value(of: key, for: .order, of: subject.record) else { return false }
             return text.hasPrefix(prefix)
         default: return false
         }
     }
 
     private static func compare(
-        _ subject: Subject, _ key: QueryKey, _ constant: Constant, _ holds: (IndexValue, IndexValue) -> Bool
+        _ value: IndexValue, _ constant: Constant, _ subject: Subject, _ holds: (IndexValue, IndexValue) -> Bool
     ) -> Bool {
-        guard let value = subject.record.indexValue(of: key, for: .order),
-            let constant = constant.value(in: subject.zoneName), value.isComparable(with: constant)
-        else { return false }
+        guard let constant = constant.value(in: subject.zoneName), value.isComparable(with: constant) else {
+            return false
+        }
         return holds(value, constant)
     }
 }

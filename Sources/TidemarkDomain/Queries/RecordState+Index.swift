@@ -47,6 +47,24 @@ extension RecordState {
         return IndexWords.of(strings)
     }
 
+    /// The keys of the fields whose words are searched, and the bytes of their values.
+    func searched(_ fields: QueryFields) -> (keys: [String], byteCount: Int) {
+        var (keys, byteCount) = ([String](), 0)
+        for entry in self.fields where entry.type?.kind == .text && !entry.isEncrypted {
+            let key = entry.key
+            guard fields.isSearchable(key) else { continue }
+            keys.append(key)
+            byteCount += entry.valueByteCount
+        }
+        return (keys, byteCount)
+    }
+
+    /// The bytes of a field's value; 0 for system fields, which are short.
+    func byteCount(of key: QueryKey) -> Int {
+        guard case .field(let name) = key else { return 0 }
+        return fields[name]?.valueByteCount ?? 0
+    }
+
     private func indexValue(of field: QuerySystemKey) -> IndexValue? {
         switch field {
         case .recordID: .reference(.exact(name))

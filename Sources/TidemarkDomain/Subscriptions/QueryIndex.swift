@@ -18,6 +18,9 @@ package struct QueryIndex: Sendable {
     package struct Candidate: Sendable {
         fileprivate let evaluator: QueryEvaluator
         package let members: ArraySlice<WatchingSubscription>
+
+        /// What its predicate compares of a record.
+        package var parts: [RecordTexts.Part] { evaluator.parts }
     }
 
     /// How long a predicate takes, about. Short ones are evaluated first, so that they have their turn whatever others there are.
@@ -80,11 +83,11 @@ package struct QueryIndex: Sendable {
         /// The groups that may match one of the two versions, each once: two lists for each weight.
         ///
         /// NB: there may be very many groups, so those that every record may match are not copied.
-        func candidates(_ old: RecordState?, _ new: RecordState?) -> [[Int]] {
+        func candidates(_ old: RecordState?, _ new: RecordState?, _ texts: inout VersionTexts) -> [[Int]] {
             var found: [[Int]] = Weight.allCases.map { _ in [] }
             for key in presentKeys(old, new) {
-                let before = old.flatMap { $0.indexValue(of: key, for: .equality) }
-                let after = new.flatMap { $0.indexValue(of: key, for: .equality) }
+                let before = old.flatMap { texts.old.value(of: key, for: .equality, of: $0) }
+                let after = new.flatMap { texts.new.value(of: key, for: .equality, of: $0) }
                 for value in Set([before, after].compactMap(\.self)) {
                     for place in buckets[Equality(key: key, value: value)] ?? [] {
                         found[groups[place].weight.rawValue].append(place)
@@ -100,7 +103,7 @@ package struct QueryIndex: Sendable {
         }
 
         /// Those of ``keys`` that one of the versions may have.
-        private func presentKeys(_ old: RecordState?, _ new: RecordState?) -> Set<QueryKey> {
+        func presentKeys(_ old: RecordState?, _ new: RecordState?) -> Set<QueryKey> {
             guard !keys.isEmpty else { return [] }
             var present = systemKeys
             for version in [old, new] {
@@ -207,15 +210,17 @@ package struct QueryIndex: Sendable {
     ///   - old: the version before; nil: there was none.
     ///   - new: the version afterwards, or the tombstone.
     ///   - zoneName: the zone of both.
-    ///   - isOldUnread: whether the fields of the old version were not read. Then it counts as a match: there may be a push too many, but
-    ///     never one too few.
+    ///   - isOldUnread: whether the fields of the old version were not read. Then it counts as one that matches: a push too
+    ///     many, and never one too few.
+    ///   - texts: those of both versions. Of these ``partsLookedUp(from:to:in:)`` are compared.
     package func candidates(
-        from old: RecordState?, to new: RecordState, in zoneName: String, isOldUnread: Bool = false
+        from old: RecordState?, to new: RecordState, in zoneName: String, isOldUnread: Bool = false,
+        texts: inout VersionTexts
     ) -> some Sequence<Candidate> {
         let (old, living) = (old?.ifLiving, new.ifLiving)
-        let all = old == nil && living == nil ? nil : types[new.type]
-        let shelves = [all?.ofAllZones, all?.byZone[zoneName]].compactMap(\.self)
-        let places = shelves.map { isOldUnread ? $0.all : $0.candidates(old, living) }
+        let shelves = shelves(from: old, to: living, ofType: new.type, in: zoneName)
+        var places: [[[Int]]] = []
+        for shelf in shelves { places.append(isOldUnread ? shelf.all : shelf.candidates(old, living, &texts)) }
         return (0..<2 * Weight.allCases.count).lazy.flatMap { list in
             zip(shelves, places).lazy.flatMap { shelf, lists in
                 lists[list].lazy.flatMap { place in
@@ -228,19 +233,37 @@ package struct QueryIndex: Sendable {
         }
     }
 
+    private func shelves(
+        from old: RecordState?, to new: RecordState?, ofType type: String, in zoneName: String
+    ) -> [Shelf] {
+        guard old != nil || new != nil, let all = types[type] else { return [] }
+        return [all.ofAllZones, all.byZone[zoneName]].compactMap(\.self)
+    }
+
+    /// What is compared of both versions to find the candidates.
+    package func partsLookedUp(
+        from old: RecordState?, to new: RecordState, in zoneName: String
+    ) -> Set<RecordTexts.Part> {
+        let (old, living) = (old?.ifLiving, new.ifLiving)
+        return shelves(from: old, to: living, ofType: new.type, in: zoneName).reduce(into: []) { parts, shelf in
+            for key in shelf.presentKeys(old, living) { parts.insert(.value(key, .equality)) }
+        }
+    }
+
     /// Those of a candidate that the change fires.
     ///
-    /// - Parameter words: those of both versions, kept from one candidate to the next.
+    /// - Parameter texts: those of both versions, kept from one candidate to the next.
     package static func firings(
         of candidate: Candidate, from old: RecordState?, to new: RecordState, in zoneName: String,
-        isOldUnread: Bool = false, words: VersionWords = VersionWords()
+        isOldUnread: Bool = false, texts: inout VersionTexts
     ) -> [Firing] {
         let (old, living) = (old?.ifLiving, new.ifLiving)
-        func match(_ record: RecordState?, _ words: RecordWords) -> SubscriptionQuery.Match {
-            record.map { candidate.evaluator.matches($0, in: zoneName, words: words) ? .matches : .differs } ?? .absent
+        func match(_ record: RecordState?, _ texts: inout RecordTexts) -> SubscriptionQuery.Match {
+            guard let record else { return .absent }
+            return candidate.evaluator.matches(record, in: zoneName, texts: &texts) ? .matches : .differs
         }
-        let before = isOldUnread && old != nil ? .matches : match(old, words.old)
-        let after = match(living, words.new)
+        let before = isOldUnread && old != nil ? .matches : match(old, &texts.old)
+        let after = match(living, &texts.new)
         return candidate.members.compactMap { watching in
             watching.subscription.query?.reason(old: before, new: after).map { Firing(watching: watching, reason: $0) }
         }
@@ -250,9 +273,13 @@ package struct QueryIndex: Sendable {
     package func firings(
         from old: RecordState?, to new: RecordState, in zoneName: String, isOldUnread: Bool = false
     ) -> [Firing] {
-        candidates(from: old, to: new, in: zoneName, isOldUnread: isOldUnread).flatMap {
-            Self.firings(of: $0, from: old, to: new, in: zoneName, isOldUnread: isOldUnread)
-        }.sorted { $0.watching.key < $1.watching.key }
+        var texts = VersionTexts()
+        var firings: [Firing] = []
+        for candidate in candidates(from: old, to: new, in: zoneName, isOldUnread: isOldUnread, texts: &texts) {
+            firings += Self.firings(
+                of: candidate, from: old, to: new, in: zoneName, isOldUnread: isOldUnread, texts: &texts)
+        }
+        return firings.sorted { $0.watching.key < $1.watching.key }
     }
 }
 

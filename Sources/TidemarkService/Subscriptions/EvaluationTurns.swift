@@ -27,9 +27,12 @@ struct EvaluationTurns {
     /// Whether others must have their turn.
     func isOver(at now: Duration) -> Bool { now - begunAt >= turnMax }
 
-    /// Ends a turn. The time until the next one is others'.
-    mutating func end(used: Duration) {
-        left -= used - begunUsed
+    /// What processors have worked for it elsewhere, between two turns.
+    mutating func charge(_ used: Duration) {
+        left -= used
         isUsedUp = left < .zero
     }
+
+    /// Ends a turn. The time until the next one is others'.
+    mutating func end(used: Duration) { charge(used - begunUsed) }
 }

@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFields
 internal import TidemarkScheduling
 internal import TidemarkTelemetry
 
@@ -25,8 +26,9 @@ final class QueryEvaluation: Sendable {
     private static let firstPageCount = 50
     /// Subscriptions of one page.
     private static let pageCount = 1_000
-    /// How many are added to an index in one turn.
-    private static let addedInTurn = 50
+    /// How much is added to an index in one turn: bytes of predicates, and as many as a short one has for each.
+    private static let addedBytesInTurn = 25_600
+    private static let addedBytesLeast = 512
     /// How many are sent together, so that no more are in memory.
     private static let firedTogether = 1_000
     /// How many subscriptions that fire once are ended in one transaction.
@@ -37,6 +39,9 @@ final class QueryEvaluation: Sendable {
     /// others for longer.
     private static let evaluationMax = Duration.milliseconds(20)
     private static let evaluationPerRecord = Duration.milliseconds(2)
+    /// how many bytes of fields are made comparable on the event loop. To find the words of so much text takes three
+    /// milliseconds.
+    static let textBytesOnLoopMax = 16_384
     private static let failurePause = Duration.seconds(1)
     private static let finishPause = Duration.milliseconds(10)
 
@@ -180,13 +185,12 @@ final class QueryEvaluation: Sendable {
         {
             known = try? await schema(of: container).get()
         }
-        for start in stride(from: 0, to: page.subscriptions.count, by: Self.addedInTurn) {
-            let some = page.subscriptions[start..<min(start + Self.addedInTurn, page.subscriptions.count)]
-            index.add(Array(some)) { type in
-                known?.subscribedFields(of: type, in: some[start].subscription.scope) ?? .unknown
-            }
-            await Task.yield()
+        var steps = WorkSteps(costPerStep: Self.addedBytesInTurn)
+        for one in page.subscriptions {
+            index.add([one]) { type in known?.subscribedFields(of: type, in: one.subscription.scope) ?? .unknown }
+            await steps.did(Self.addedBytesLeast + (one.subscription.query?.predicateBytes.count ?? 0))
         }
+        await Task.yield()
     }
 
     private func schema(of container: ContainerID) async -> Result<KnownSchema, FailureReason> {
@@ -255,15 +259,23 @@ final class QueryEvaluation: Sendable {
         for (place, zone) in work.written.enumerated() {
             let changes = zone.changes(for: index)
             for (next, (old, new)) in changes.enumerated() {
-                let (isUnread, words) = (zone.unread.contains(new.name), VersionWords())
+                let isUnread = zone.unread.contains(new.name)
+                var texts = VersionTexts()
+                let isLong = (old?.fields.byteCount ?? 0) + new.fields.byteCount >= Self.textBytesOnLoopMax
+                if isLong {
+                    let lookedUp = index.partsLookedUp(from: old, to: new, in: zone.key.name)
+                    await make(lookedUp, from: old, to: new, &texts, &turns)
+                }
                 var candidates = index.candidates(
-                    from: old, to: new, in: zone.key.name, isOldUnread: isUnread
+                    from: old, to: new, in: zone.key.name, isOldUnread: isUnread, texts: &texts
                 ).makeIterator()
                 while let candidate = candidates.next() {
+                    if isLong { await make(candidate.parts, from: old, to: new, &texts, &turns) }
                     fired += QueryIndex.firings(
-                        of: candidate, from: old, to: new, in: zone.key.name, isOldUnread: isUnread, words: words
+                        of: candidate, from: old, to: new, in: zone.key.name, isOldUnread: isUnread, texts: &texts
                     ).map { QueryFiring(of: $0, zone, old: old, new: new) }
-                    guard turns.isOver(at: scheduler.now) || fired.count >= Self.firedTogether else { continue }
+                    guard turns.isOver(at: scheduler.now) || turns.isUsedUp || fired.count >= Self.firedTogether
+                    else { continue }
                     turns.end(used: scheduler.processorTime)
                     if turns.isUsedUp {
                         // Firings that were found are sent. Subscriptions that were not reached fire with the news to
@@ -293,6 +305,26 @@ final class QueryEvaluation: Sendable {
             }
         }
         return await send(fired, work)
+    }
+
+    /// makes long texts comparable beside the event loop, before predicates compare them there.
+    private func make(
+        _ parts: some Sequence<RecordTexts.Part> & Sendable, from old: RecordState?, to new: RecordState,
+        _ texts: inout VersionTexts, _ turns: inout EvaluationTurns
+    ) async {
+        guard let executor = shared.largeGroups,
+            texts.bytesToMake(parts, from: old, to: new) >= Self.textBytesOnLoopMax
+        else { return }
+        turns.end(used: scheduler.processorTime)
+        let used: Duration
+        (texts, used) = await withTaskExecutorPreference(executor) { [texts, scheduler] in
+            let begun = scheduler.processorTime
+            var texts = texts
+            texts.make(parts, from: old, to: new)
+            return (texts, scheduler.processorTime - begun)
+        }
+        turns.charge(used)
+        turns.begin(at: scheduler.now, used: scheduler.processorTime)
     }
 
     /// Tells subscriptions whose changes were not evaluated that records may have changed.

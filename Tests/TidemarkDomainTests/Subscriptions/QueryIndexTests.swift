@@ -166,7 +166,8 @@ import TidemarkFields
             watching("equal", Self.isK(1), bytes: 10), watching("other", Self.isK(2), bytes: 10),
         ])
         func order(_ old: RecordState?, _ new: RecordState, isOldUnread: Bool = false) -> [String] {
-            index.candidates(from: old, to: new, in: "Notes", isOldUnread: isOldUnread)
+            var texts = VersionTexts()
+            return index.candidates(from: old, to: new, in: "Notes", isOldUnread: isOldUnread, texts: &texts)
                 .flatMap { $0.members.map(\.subscription.id) }
         }
         let record = Self.record(k: 1)
@@ -183,12 +184,12 @@ import TidemarkFields
             ["water", "fire", "earth"].map { watching($0, .search($0)) }, fields: { _ in .unknown })
         let (old, new) = (Self.record(t: "Earth and fire"), Self.record(t: "Fire and water"))
         #expect(Self.ids(index.firings(from: old, to: new, in: "Notes")) == ["earth", "fire", "water"])
-        let words = RecordWords()
+        var texts = RecordTexts()
         let narrow = QueryFields(["t": .init(.string, isSearchable: false)])
         for _ in 0..<2 {
-            #expect(QueryEvaluator(.search("water")).matches(new, in: "Notes", words: words))
-            #expect(!QueryEvaluator(.search("earth")).matches(new, in: "Notes", words: words))
-            #expect(!QueryEvaluator(.search("water"), fields: narrow).matches(new, in: "Notes", words: words))
+            #expect(QueryEvaluator(.search("water")).matches(new, in: "Notes", texts: &texts))
+            #expect(!QueryEvaluator(.search("earth")).matches(new, in: "Notes", texts: &texts))
+            #expect(!QueryEvaluator(.search("water"), fields: narrow).matches(new, in: "Notes", texts: &texts))
         }
     }
 
@@ -196,9 +197,12 @@ import TidemarkFields
         let all = (0..<2_100).map { watching("s\($0)", of: UserID(Int64($0 + 1))) }
         let index = QueryIndex(all)
         let new = Self.record()
-        let candidates = Array(index.candidates(from: nil, to: new, in: "Notes"))
+        var texts = VersionTexts()
+        let candidates = Array(index.candidates(from: nil, to: new, in: "Notes", texts: &texts))
         #expect(candidates.count == 5)
-        let parts = candidates.map { QueryIndex.firings(of: $0, from: nil, to: new, in: "Notes").count }
+        let parts = candidates.map {
+            QueryIndex.firings(of: $0, from: nil, to: new, in: "Notes", texts: &texts).count
+        }
         #expect(parts.allSatisfy { $0 <= 500 } && parts.reduce(0, +) == 2_100)
         #expect(index.firings(from: nil, to: new, in: "Notes").count == 2_100)
         #expect(

@@ -18,5 +18,11 @@ import Testing
         turns.begin(at: .seconds(30), used: .seconds(30))
         turns.end(used: .seconds(30) + .milliseconds(1))
         #expect(turns.isUsedUp)
+        // what is done beside the loop counts as well.
+        var other = EvaluationTurns(turnMax: .milliseconds(2), allMax: .milliseconds(20))
+        other.charge(.milliseconds(20))
+        #expect(!other.isUsedUp)
+        other.charge(.milliseconds(1))
+        #expect(other.isUsedUp)
     }
 }
