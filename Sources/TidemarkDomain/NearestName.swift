@@ -5,6 +5,8 @@ package enum NearestName {
     /// I-7: bounds the work. Longer names are not compared, and only this many names of similar length are.
     private static let bytesMax = 64
     private static let candidatesMax = 1_000
+    /// Pairs of bytes that are compared: in a millisecond or two.
+    private static let pairsMax = 262_144
 
     /// - Returns: the name that takes the fewest changes: a byte inserted, deleted or replaced, or two bytes swapped.
     ///   Case is ignored. If several names are equally near, the first in alphabetical order. Nil if the nearest
@@ -15,12 +17,13 @@ package enum NearestName {
         // A name of one or two letters has no nearest one: one change is half of it.
         let most = wanted.count < 3 ? 0 : max(1, wanted.count / 4)
         var nearest: (distance: Int, name: String)?
-        var candidatesLeft = candidatesMax
+        var (candidatesLeft, pairsLeft) = (candidatesMax, pairsMax)
         for candidate in names {
             let bytes = Array(candidate.lowercased().utf8)
             guard abs(bytes.count - wanted.count) <= most else { continue }
-            guard candidatesLeft > 0 else { break }
+            guard candidatesLeft > 0, pairsLeft > 0 else { break }
             candidatesLeft -= 1
+            pairsLeft -= wanted.count * bytes.count
             let distance = distance(wanted, bytes)
             guard distance <= most else { continue }
             if let nearest, (nearest.distance, nearest.name) <= (distance, candidate) { continue }

@@ -46,6 +46,12 @@ package final class PostgresRows: @unchecked Sendable, RandomAccessCollection {
         PQcmdStatus(result).map { String(cString: $0) } ?? ""
     }
 
+    /// The bytes of all columns of a row.
+    func byteCount(ofRow row: Int) -> Int {
+        let row = Int32(truncatingIfNeeded: row)
+        return (0..<columnCount).reduce(0) { $0 + Int(PQgetlength(result, row, $1)) }
+    }
+
     /// The bytes of a column, valid as long as the rows; nil for null.
     @inline(__always)
     func column(_ row: Int32, _ column: Int) throws(PostgresError) -> UnsafeRawBufferPointer? {

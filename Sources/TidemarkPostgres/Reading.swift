@@ -4,12 +4,17 @@
 package struct Reading<Result> {
     private var steps: [(bound: BoundStatement, take: Take)] = []
 
+    private let bytesPerTurn: Int
+
     private typealias Take = (inout Result, PostgresRows.SubSequence) throws(PostgresError) -> Void
 
     /// Rows that are decoded before others have their turn on the thread.
     private static var rowsPerTurn: Int { 500 }
 
-    package init() {}
+    /// - Parameter bytesPerTurn: bytes of rows that are decoded before others have their turn, for rows that take long to decode.
+    package init(bytesPerTurn: Int = .max) {
+        self.bytesPerTurn = bytesPerTurn
+    }
 
     /// - Parameter take: adds a row to the result. Rows come in the order of the statements.
     package mutating func add<Row>(
@@ -32,11 +37,26 @@ package struct Reading<Result> {
     package func take(_ answers: [PostgresRows], into result: inout Result) async throws(PostgresError) {
         precondition(answers.count == steps.count, "each statement has one answer")
         for (step, rows) in zip(steps, answers) {
-            for start in stride(from: 0, to: rows.count, by: Self.rowsPerTurn) {
+            var start = 0
+            while start < rows.count {
                 if start > 0 { await Task.yield() }
-                try step.take(&result, rows[start..<min(start + Self.rowsPerTurn, rows.count)])
+                let end = turnEnd(from: start, in: rows)
+                try step.take(&result, rows[start..<end])
+                start = end
             }
         }
+    }
+
+    /// Where a turn ends that begins with a row. It has one row at least.
+    private func turnEnd(from start: Int, in rows: PostgresRows) -> Int {
+        let last = min(start + Self.rowsPerTurn, rows.count)
+        guard bytesPerTurn < .max else { return last }
+        var (end, bytesLeft) = (start, bytesPerTurn)
+        while end < last, bytesLeft > 0 {
+            bytesLeft -= rows.byteCount(ofRow: end)
+            end += 1
+        }
+        return end
     }
 }
 

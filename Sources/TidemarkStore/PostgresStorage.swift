@@ -133,6 +133,19 @@ package final class PostgresStorage: Storage {
         }
     }
 
+    /// As ``read(_:isLong:)``, for rows that take long to decode: others have their turn on the event loop in between.
+    func read<Row>(_ call: Call<Row>, bytesPerTurn: Int) async throws(StorageError) -> [Row] {
+        var reading = Reading<[Row]>(bytesPerTurn: bytesPerTurn)
+        reading.add(call) { rows, row throws(PostgresError) in rows.append(row) }
+        do {
+            var rows: [Row] = []
+            try await reading.take(try await pool.execute(reading.statements), into: &rows)
+            return rows
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+    }
+
     /// Several reads on a shared connection.
     func readAll<each Row>(
         isLong: Bool = false, _ calls: repeat Call<each Row>

@@ -34,5 +34,9 @@ import TidemarkDomain
         #expect(NearestName.of("meaning", among: others + ["meanign"]) == nil)
         let longer = others.map { $0 + "00" }
         #expect(NearestName.of("meaning", among: longer + ["meanign"]) == "meanign", "not as long")
+        let long = String(repeating: "a", count: 64)
+        let longOthers = (0..<64).map { String(repeating: "b", count: 60) + String(1_000 + $0) }
+        #expect(NearestName.of(long, among: longOthers.dropLast() + [long]) == long)
+        #expect(NearestName.of(long, among: longOthers + [long]) == nil, "long ones count more")
     }
 }

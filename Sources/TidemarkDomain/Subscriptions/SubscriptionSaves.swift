@@ -16,10 +16,15 @@ extension Subscription {
 }
 
 extension Subscription {
-    /// The bytes of it that count for ``SubscriptionSaves/publicBytesMax``.
-    package var publicBytes: Int {
-        guard scope == .public, let query else { return 0 }
-        return query.encoded(zoneName: zoneName).count + notificationInfo.count
+    /// The query as it is stored; nil if it has none. To encode a long one takes a while.
+    package var queryBytes: [UInt8]? { query?.encoded(zoneName: zoneName) }
+
+    /// What it counts of ``SubscriptionSaves/publicBytesMax``.
+    package var publicBytes: Int { scope == .public ? publicBytes(with: queryBytes) : 0 }
+
+    fileprivate func publicBytes(with queryBytes: [UInt8]?) -> Int {
+        guard scope == .public, let queryBytes else { return 0 }
+        return queryBytes.count + notificationInfo.count
     }
 }
 
@@ -28,10 +33,13 @@ package struct KeptSubscription: Sendable {
     package let subscription: Subscription
     /// For a subscription to a custom zone, or to a query in one: it ends with this incarnation of the zone.
     package let zone: ZoneID?
+    /// ``Subscription/queryBytes``, if whoever saves has encoded them.
+    package let queryBytes: [UInt8]?
 
-    package init(subscription: Subscription, zone: ZoneID?) {
+    package init(subscription: Subscription, zone: ZoneID?, queryBytes: [UInt8]? = nil) {
         self.subscription = subscription
         self.zone = zone
+        self.queryBytes = queryBytes
     }
 }
 
@@ -48,18 +56,22 @@ package struct SubscriptionSaves: Sendable {
     package static let publicBytesMax = 131_072
 
     /// - Parameters:
-    ///   - kept: the user's subscriptions, each with the bytes that count for ``publicBytesMax``.
+    ///   - encoded: ``Subscription/queryBytes`` of each save. Nil: they are not stored as bytes.
+    ///   - kept: the subscriptions that the user has, each with what it counts of ``publicBytesMax``.
     ///   - zones: the living zones of the user's private database, at least those that the saves name.
     ///   - countMax: how many subscriptions the user may have afterwards.
     package init(
-        _ saves: [Subscription], kept: [Subscription.Key: Int], zones: [String: ZoneID], atMost countMax: Int
+        _ saves: [Subscription], encoded: [[UInt8]?]? = nil, kept: [Subscription.Key: Int],
+        zones: [String: ZoneID], atMost countMax: Int
     ) {
         var kept = kept
         var byteCount = kept.values.reduce(0, +)
-        for save in saves {
+        for (index, save) in saves.enumerated() {
+            let queryBytes = encoded?[index]
+            let publicBytes = encoded == nil ? save.publicBytes : save.publicBytes(with: queryBytes)
             let zone = save.endingZoneName.flatMap { zones[$0] }
             let replaced = kept[save.key]
-            let growth = save.publicBytes - (replaced ?? 0)
+            let growth = publicBytes - (replaced ?? 0)
             if save.endingZoneName != nil, zone == nil {
                 refusals.append(.zoneNotFound)
             } else if kept.count - (replaced == nil ? 0 : 1) >= countMax {
@@ -68,9 +80,9 @@ package struct SubscriptionSaves: Sendable {
                 refusals.append(.tooManySubscriptions)
             } else {
                 refusals.append(nil)
-                kept[save.key] = save.publicBytes
+                kept[save.key] = publicBytes
                 byteCount += growth
-                stored[save.key] = KeptSubscription(subscription: save, zone: zone)
+                stored[save.key] = KeptSubscription(subscription: save, zone: zone, queryBytes: queryBytes)
             }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkScheduling
 internal import TidemarkService
 internal import TidemarkTranslation
 internal import TidemarkWire
@@ -16,18 +17,19 @@ extension RequestRouter {
         }
         let scope = viewpoint.access.scope
         try ItemCount.check(request.saves.count + request.deletes.count, atMost: limits.itemsMax)
-        let seen = try await knowingUsers(of: request.saves, for: viewpoint, in: context.member.container)
+        let searches = try await searches(of: request.saves, for: viewpoint, in: context.member.container)
         var wishes: [Result<Subscription, Refusal>] = []
-        for save in request.saves {
+        var steps = Self.steps
+        for (save, search) in zip(request.saves, searches) {
             wishes.append(
                 Result { () throws(Refusal) in
                     // another user's zone does not exist for the caller.
-                    if scope != .shared, save.hasZone, seen.zoneKey(of: save.zone) == nil {
+                    if scope != .shared, save.hasZone, viewpoint.zoneKey(of: save.zone) == nil {
                         throw Refusal(.zoneNotFound)
                     }
-                    return try Subscription(save, scope: scope, for: try save.search(by: seen, limits: limits))
+                    return try Subscription(save, scope: scope, for: try search.get())
                 })
-            await Self.takeTurns(after: wishes.count)
+            await steps.did(1)
         }
         let outcome = try await service.modifySubscriptions(
             saves: wishes.compactMap { try? $0.get() }, deletes: request.deletes, scope: scope, of: user,
@@ -40,8 +42,16 @@ extension RequestRouter {
         await pushes.subscriptionsChanged(in: scope, of: identity, by: context.session)
         let failures = wishes.compactMap(\.failure?.code) + outcome.saves.compactMap(\.failure)
         context.note((failures + outcome.deletes.compactMap(\.failure)).first)
-        let answer = WireModifySubscriptionsAnswer(
-            wishes, saves: outcome.saves, deletes: outcome.deletes, seenFrom: viewpoint, within: limits)
+        var answer = WireModifySubscriptionsAnswer(deletes: outcome.deletes)
+        var rest = outcome.saves[...]
+        for wish in wishes {
+            switch wish {
+            case .success:
+                answer.append(rest.popFirst() ?? .failure(.serverFault), seenFrom: viewpoint, within: limits)
+            case .failure(let refusal): answer.append(refusal)
+            }
+            await steps.did(1)
+        }
         return ServerMessage.answer(context.id, .modifySubscriptions(answer))
     }
 }
@@ -57,23 +67,33 @@ extension RequestRouter {
         return try await recordDatabase(scope, isWrite: isWrite, member)
     }
 
-    /// Predicates are at most 8 KiB each. Others have their turn on the event loop between some of them.
-    private static func takeTurns(after count: Int) async {
-        if count % 8 == 0 { await Task.yield() }
-    }
+    /// Predicates are at most 8 KiB each. Others have their turn on the event loop after some of them.
+    private static var steps: WorkSteps { WorkSteps(costPerStep: 8) }
 
-    /// Predicates name users by their record names. Names other than the caller's are looked up, for all saves at once.
-    private func knowingUsers(
+    /// What each save looks for, read once.
+    ///
+    /// Predicates name users by their record names. Names other than the caller's are looked up, for all saves at once, and
+    /// only predicates that have some are read again.
+    private func searches(
         of saves: [WireSubscription], for viewpoint: Viewpoint, in container: ContainerKey
-    ) async throws(Refusal) -> Viewpoint {
+    ) async throws(Refusal) -> [Result<RecordsSearch?, Refusal>] {
+        var found: [Result<RecordsSearch?, Refusal>] = []
         var unknown: Set<String> = []
-        for (index, save) in saves.enumerated() {
-            if let search = try? save.search(by: viewpoint, limits: limits) { unknown.formUnion(search.unknownUsers) }
-            await Self.takeTurns(after: index + 1)
+        var steps = Self.steps
+        for save in saves {
+            let search = Result { () throws(Refusal) in try save.search(by: viewpoint, limits: limits) }
+            if let names = (try? search.get())?.unknownUsers { unknown.formUnion(names) }
+            found.append(search)
+            await steps.did(1)
         }
-        guard !unknown.isEmpty else { return viewpoint }
+        guard !unknown.isEmpty else { return found }
         var viewpoint = viewpoint
         viewpoint.userNames = try await service.users(named: unknown, in: container).orRefusal()
-        return viewpoint
+        for (index, save) in saves.enumerated() {
+            guard case .success(let search?) = found[index], !search.unknownUsers.isEmpty else { continue }
+            found[index] = Result { () throws(Refusal) in try save.search(by: viewpoint, limits: limits) }
+            await steps.did(1)
+        }
+        return found
     }
 }

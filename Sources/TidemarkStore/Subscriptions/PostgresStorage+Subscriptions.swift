@@ -2,13 +2,32 @@
 
 package import TidemarkDomain
 internal import TidemarkPostgres
+internal import TidemarkScheduling
 package import TidemarkService
 
 extension PostgresStorage {
     package func subscriptions(
         of user: UserID, withFired: Bool
     ) async throws(StorageError) -> [Subscription] {
-        try await read(sql.subscriptions.all(user)).compactMap(\.self).filter { withFired || !$0.hasFired }
+        try await read(sql.subscriptions.all(user), bytesPerTurn: Self.queryBytesPerStep).compactMap(\.self)
+            .filter { withFired || !$0.hasFired }
+    }
+
+    /// bytes of stored queries that are decoded or encoded in one turn of the event loop. With a predicate of the longest
+    /// kind a query has 16 KiB, and takes a tenth of a millisecond.
+    private static let queryBytesPerStep = 131_072
+    /// What a subscription with a short query counts.
+    private static let queryBytesLeast = 256
+
+    /// What is stored of their queries. Others have their turn in between.
+    private func queryBytes(of subscriptions: some Sequence<Subscription>) async -> [[UInt8]?] {
+        var steps = WorkSteps(costPerStep: Self.queryBytesPerStep)
+        var encoded: [[UInt8]?] = []
+        for subscription in subscriptions {
+            encoded.append(subscription.queryBytes)
+            await steps.did(Self.queryBytesLeast + (subscription.query?.predicateBytes.count ?? 0) * 2)
+        }
+        return encoded
     }
 
     /// Locks the user's row first, so that two requests neither pass the limit together nor wait for each other's rows.
@@ -16,6 +35,7 @@ extension PostgresStorage {
         _ subscriptions: [Subscription], of user: UserID, atMost countMax: Int
     ) async throws(StorageError) -> [FailureReason?] {
         let zoneNames = Array(Set(subscriptions.compactMap(\.endingZoneName)))
+        let encoded = await queryBytes(of: subscriptions)
         let saves: SubscriptionSaves
         let isClosed: Bool
         let lease = try await acquire()
@@ -27,7 +47,7 @@ extension PostgresStorage {
                 sql.subscriptions.keys(user), sql.subscriptions.zones((user, zoneNames)))
             isClosed = !closed.isEmpty
             saves = SubscriptionSaves(
-                subscriptions,
+                subscriptions, encoded: encoded,
                 kept: Dictionary(kept.rows.compactMap(\.self).map { ($0.key, $0.publicBytes) }) { first, _ in first },
                 zones: Dictionary(zones.rows.map { ($0.name, $0.id) }) { first, _ in first }, atMost: countMax)
         } catch {
@@ -55,8 +75,9 @@ extension PostgresStorage {
         _ subscriptions: [WatchingSubscription]
     ) async throws(StorageError) -> Set<SubscriberKey> {
         let users = Set(subscriptions.map(\.user)).sorted { $0.rawValue < $1.rawValue }
-        let (_, fired) = try await write(
-            sql.subscriptions.lockUsers(users), sql.subscriptions.fire(subscriptions))
+        let encoded = await queryBytes(of: subscriptions.lazy.map(\.subscription))
+        let rows = zip(subscriptions, encoded).map { FiringRow(watching: $0, queryBytes: $1) }
+        let (_, fired) = try await write(sql.subscriptions.lockUsers(users), sql.subscriptions.fire(rows))
         return Set(fired.rows.compactMap(\.self))
     }
 
@@ -70,7 +91,7 @@ extension PostgresStorage {
                 (
                     databases, after?.user ?? UserID(.min), after?.key.scope ?? .public, after?.key.id ?? "",
                     Int64(countMax) + 1
-                )))
+                )), bytesPerTurn: Self.queryBytesPerStep)
         var pages: [DatabaseID: WatchingPage] = [:]
         for (database, all) in Dictionary(grouping: rows, by: \.database) {
             // NB: those that are left out count as well, so that the next page begins behind them.

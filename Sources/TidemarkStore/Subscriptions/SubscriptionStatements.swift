@@ -87,11 +87,11 @@ struct SubscriptionStatements: Sendable {
 
     /// Whoever has fired them sends their pushes (R-246): of those that are as they were when a change was found to fire them, each
     /// one that has not fired yet.
-    let fire = DeclaredStatement<[WatchingSubscription], SubscriberKey?>(
+    let fire = DeclaredStatement<[FiringRow], SubscriberKey?>(
         .write, "fire_subscriptions",
         """
         UPDATE subscription s SET fired_at = now()
-          FROM unnest(\(\.self, \.user), \(\.self, \.scopeCode), \(\.self, \.subscription.id), \(\.self, \.queryBytes))
+          FROM unnest(\(\.self, \.user), \(\.self, \.scopeCode), \(\.self, \.id), \(\.self, \.queryBytes))
                AS k (user_id, scope, id, query)
          WHERE s.user_id = k.user_id AND s.scope = k.scope AND s.id = k.id AND s.query = k.query AND s.kind = 1
            AND s.fired_at IS NULL AND (s.zone_id IS NULL OR EXISTS (\(livingZone)))
@@ -184,9 +184,20 @@ struct SubscriptionStatements: Sendable {
     }
 }
 
-extension WatchingSubscription {
-    fileprivate var scopeCode: Int32 { Int32(subscription.scope.rawValue) }
-    fileprivate var queryBytes: [UInt8]? { subscription.query?.encoded(zoneName: subscription.zoneName) }
+/// A subscription of which a change was found that fires it, as it was then.
+struct FiringRow: Sendable {
+    let user: UserID
+    let scopeCode: Int32
+    let id: String
+    let queryBytes: [UInt8]?
+
+    init(watching: WatchingSubscription, queryBytes: [UInt8]?) {
+        user = watching.user
+        // There are no arrays of smallint.
+        scopeCode = Int32(watching.subscription.scope.rawValue)
+        id = watching.subscription.id
+        self.queryBytes = queryBytes
+    }
 }
 
 extension KeptSubscription {
@@ -195,7 +206,6 @@ extension KeptSubscription {
     fileprivate var kindCode: Int32 { Int32(subscription.kind.rawValue) }
 
     fileprivate var watched: DatabaseID? { subscription.query?.database }
-    fileprivate var queryBytes: [UInt8]? { subscription.query?.encoded(zoneName: subscription.zoneName) }
 }
 
 /// A subscription in a row, with the name of its living zone.

@@ -104,22 +104,9 @@ extension WireSubscription {
 }
 
 extension WireModifySubscriptionsAnswer {
-    /// - Parameters:
-    ///   - wishes: what the client asked to save, including those that were refused when they were read.
-    ///   - saves: the results of the others, in order.
-    package init(
-        _ wishes: [Result<Subscription, Refusal>], saves: [Result<Subscription, FailureReason>],
-        deletes: [Result<Void, FailureReason>], seenFrom viewpoint: Viewpoint, within limits: Limits
-    ) {
+    /// An answer to which the results of the saves are added, in their order.
+    package init(deletes: [Result<Void, FailureReason>]) {
         self.init()
-        var rest = saves[...]
-        self.saves = wishes.map { wish in
-            switch wish {
-            case .success:
-                WireSubscriptionResult(rest.popFirst() ?? .failure(.serverFault), seenFrom: viewpoint, within: limits)
-            case .failure(let refusal): WireSubscriptionResult(refusal)
-            }
-        }
         self.deletes = deletes.map { result in
             switch result {
             case .success: .success
@@ -127,6 +114,16 @@ extension WireModifySubscriptionsAnswer {
             }
         }
     }
+
+    /// Adds the result of a save. To read and write a long subscription takes a while.
+    package mutating func append(
+        _ saved: Result<Subscription, FailureReason>, seenFrom viewpoint: Viewpoint, within limits: Limits
+    ) {
+        saves.append(WireSubscriptionResult(saved, seenFrom: viewpoint, within: limits))
+    }
+
+    /// Adds a save that was refused when it was read.
+    package mutating func append(_ refusal: Refusal) { saves.append(WireSubscriptionResult(refusal)) }
 }
 
 extension WireSubscriptionResult {

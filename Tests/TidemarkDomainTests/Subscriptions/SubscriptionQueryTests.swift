@@ -129,6 +129,11 @@ func watching(
             ).refusals
         }
         let long = (0..<17).map { subscription($0, .public, bytes: 8_000) }
+        // whoever has encoded them already says so, with the same outcome.
+        let encoded = SubscriptionSaves(
+            long, encoded: long.map(\.queryBytes), kept: [:], zones: [:], atMost: 250)
+        #expect(encoded.refusals == refusals(long))
+        #expect(encoded.stored[long[3].key]?.queryBytes == long[3].queryBytes && encoded.stored.count == 16)
         #expect(refusals(long).prefix(16).allSatisfy { $0 == nil } && refusals(long).last == .tooManySubscriptions)
         // One may be replaced by a shorter one, but not by a longer one.
         let kept = Array(long.prefix(16))

@@ -71,9 +71,13 @@ import TidemarkWire
             Result { () throws(Refusal) in try Subscription(wish, scope: .private) }
         }
         let saved = try wishes[1].get()
-        let answer = WireModifySubscriptionsAnswer(
-            wishes, saves: [.success(saved)], deletes: [.success(()), .failure(.subscriptionUnknown)],
-            seenFrom: Examples.viewpoint, within: Examples.limits)
+        var answer = WireModifySubscriptionsAnswer(deletes: [.success(()), .failure(.subscriptionUnknown)])
+        for wish in wishes {
+            switch wish {
+            case .success: answer.append(.success(saved), seenFrom: Examples.viewpoint, within: Examples.limits)
+            case .failure(let refusal): answer.append(refusal)
+            }
+        }
         #expect(answer.saves[0].failure.code == .invalidArguments)
         #expect(answer.saves[1].subscription == wish)
         #expect(answer.saves[2].failure.code == .invalidArguments)
