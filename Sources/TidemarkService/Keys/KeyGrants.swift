@@ -54,6 +54,8 @@ extension CloudService {
         return await userRecordNames(of: users).asyncFlatMap { names in
             var given: [ZoneKey: GivenKeys] = [:]
             var closed: [ZoneKey] = []
+            var pairs: [UserID: X25519KeyPair] = [:]
+            var steps = Self.keySteps
             for (zone, read) in zones {
                 guard let owner = read.sharing?.owner, let account = owners[owner] ?? nil, let key = account.key else {
                     closed.append(zone)
@@ -63,8 +65,12 @@ extension CloudService {
                 guard let publicKey, let ownerName = names[owner], let reader = names[user] else { continue }
                 let place = ZoneKeyGrant(
                     container: container, zoneName: zone.name, owner: ownerName, reader: reader)
+                let pair = pairs[owner] ?? ZoneKeyGrant.keyPair(of: key, container: container)
+                pairs[owner] = pair
+                let keys = read.keys ?? []
                 given[zone] = Self.sealed(
-                    read.keys ?? [], with: key, mode: account.mode, for: publicKey, place, zone.name, container)
+                    keys, with: key, pair, mode: account.mode, for: publicKey, place, zone.name, container)
+                await steps.did(Self.sealingCost + keys.count)
             }
             return await retry.run { [closed, given] () async throws(StorageError) in
                 let kept = try await storage.givenKeys(in: closed, to: user)
@@ -75,14 +81,13 @@ extension CloudService {
 
     /// Nil if none of the keys can be opened, or nobody can be given any.
     private static func sealed(
-        _ keys: [WrappedZoneKey], with ownerKey: [UInt8], mode: EncryptionMode, for publicKey: [UInt8],
-        _ place: ZoneKeyGrant, _ zoneName: String, _ container: String
+        _ keys: [WrappedZoneKey], with ownerKey: [UInt8], _ pair: X25519KeyPair, mode: EncryptionMode,
+        for publicKey: [UInt8], _ place: ZoneKeyGrant, _ zoneName: String, _ container: String
     ) -> GivenKeys? {
         let opened = keys.compactMap { key in
             ZoneKeyWrap.unwrap(key.wrapped, id: key.id, with: ownerKey, container: container, zoneName: zoneName)
                 .map { (id: key.id, key: $0) }
         }
-        let pair = ZoneKeyGrant.keyPair(of: ownerKey, container: container)
         guard !opened.isEmpty, let sealed = try? place.seal(opened, to: publicKey, from: pair) else { return nil }
         return GivenKeys(sealed: sealed, ownerPublicKey: pair.publicKey, ownerMode: mode)
     }

@@ -21,8 +21,8 @@ extension CloudService {
             let stored = try await storage.accountKey(of: user)
             return .success((stored, try await storage.zoneKeys(of: valid, keysMax: keysMax, sharing: .nothing)))
         }
-        return read.flatMap { stored, found in
-            let all = outcomes(of: zones, found, else: .zoneNameInvalid) { found, _ in found.outcome }
+        return await read.asyncFlatMap { stored, found in
+            let all = await outcomes(of: zones, found, else: .zoneNameInvalid) { found, _ in found.outcome }
             return opened(stored, of: user).map { ($0, all) }
         }
     }
@@ -34,15 +34,15 @@ extension CloudService {
     ///   - invalid: the outcome for the others.
     func outcomes(
         of zones: [ZoneKey], _ read: [ZoneKeysRead], else invalid: FailureReason,
-        _ outcome: (ZoneKeysRead, _ zone: ZoneKey) -> Result<[WrappedZoneKey], FailureReason>
-    ) -> [Result<[WrappedZoneKey], FailureReason>] {
+        _ outcome: (ZoneKeysRead, _ zone: ZoneKey) async -> Result<[WrappedZoneKey], FailureReason>
+    ) async -> [Result<[WrappedZoneKey], FailureReason>] {
         var rest = read[...]
         var outcomes: [Result<[WrappedZoneKey], FailureReason>] = []
         for zone in zones {
             if !ZoneName.isValid(zone.name, limits: limits) {
                 outcomes.append(.failure(invalid))
             } else if let found = rest.popFirst() {
-                outcomes.append(outcome(found, zone))
+                outcomes.append(await outcome(found, zone))
             } else {
                 break
             }

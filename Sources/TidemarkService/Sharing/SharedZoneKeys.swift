@@ -2,6 +2,7 @@
 
 internal import TidemarkCrypto
 package import TidemarkDomain
+internal import TidemarkScheduling
 
 // Keys of zones that others share with a user. A server that has the account keys of both in escrow hands the zone's keys on. It wraps them
 // for each answer and stores nothing of that. If either account is end-to-end encrypted, the server cannot.
@@ -47,13 +48,15 @@ extension CloudService {
             let readable = found.filter { (try? $0.outcome(for: caller).get())?.isEmpty == false }
             return await accountKeys(ofOwners: readable).asyncFlatMap { owners in
                 var closed: [(key: ZoneKey, read: ZoneKeysRead)] = []
-                let all = outcomes(of: zones, found, else: .zoneNotFound) { read, zone in
-                    read.outcome(for: caller).flatMap { keys -> Result<[WrappedZoneKey], FailureReason> in
+                var steps = Self.keySteps
+                let all = await outcomes(of: zones, found, else: .zoneNotFound) { read, zone in
+                    await read.outcome(for: caller).asyncFlatMap {
+                        keys -> Result<[WrappedZoneKey], FailureReason> in
                         if keys.isEmpty { return .success([]) }
                         let ownersKey = read.sharing.flatMap { owners[$0.owner] ?? nil }
                         let rewrapping = Rewrapping(
                             from: ownersKey, to: account, zoneName: zone.name, container: container)
-                        if let rewrapping { return .success(rewrapping.all(keys)) }
+                        if let rewrapping { return .success(await rewrapping.all(keys, &steps)) }
                         guard knowsLinks else { return .failure(.keysUnavailable) }
                         closed.append((zone, read))
                         return .success(keys.map(\.idAlone))
@@ -116,8 +119,18 @@ extension CloudService {
         let saved = await saveZoneKey(
             wrapped, in: zone, after: newest, atMost: min(limits.sharedZoneKeysMax, limits.zoneKeysMax),
             else: .tooManySharedZoneKeys)
-        return await owner(of: zone, for: caller).flatMap { _ in saved.map { taking.all($0) } }
+        return await owner(of: zone, for: caller).asyncFlatMap { _ in
+            await saved.asyncFlatMap { keys in
+                var steps = Self.keySteps
+                return .success(await taking.all(keys, &steps))
+            }
+        }
     }
+
+    /// work with keys that is done in one turn of the event loop. To wrap one anew takes ten microseconds. To seal some to
+    /// a public key takes as much as ``sealingCost`` of these.
+    static var keySteps: WorkSteps { WorkSteps(costPerStep: 100) }
+    static var sealingCost: Int { 50 }
 
     /// The account keys of the owner of a zone, and of the caller, who made a key for the zone.
     ///
@@ -214,7 +227,16 @@ private struct Rewrapping {
     }
 
     /// A key that the owner's key does not open stays as it is, so that devices see that it exists.
-    func all(_ keys: [WrappedZoneKey]) -> [WrappedZoneKey] { keys.map { one($0) ?? $0 } }
+    /// Others have their turn in between.
+    func all(_ keys: [WrappedZoneKey], _ steps: inout WorkSteps) async -> [WrappedZoneKey] {
+        var wrapped: [WrappedZoneKey] = []
+        wrapped.reserveCapacity(keys.count)
+        for key in keys {
+            wrapped.append(one(key) ?? key)
+            await steps.did(1)
+        }
+        return wrapped
+    }
 }
 
 extension RecordAccess {

@@ -43,11 +43,9 @@ extension PresenceHall {
         let mustLook = state.withLock { state in
             for notice in changes { state.changes[Self.changesPlace(of: notice.database)] += 1 }
             guard !state.rooms.isEmpty else { return false }
-            let places = state.rooms.values.filter { room in
-                changes.contains {
-                    $0.database == room.key.database && ($0.zoneName.isEmpty || $0.zoneName == room.key.name)
-                }
-            }
+            let databases = Set(changes.lazy.filter(\.zoneName.isEmpty).map(\.database))
+            let zones = Set(changes.lazy.map { ZoneKey(database: $0.database, name: $0.zoneName) })
+            let places = state.rooms.values.filter { databases.contains($0.key.database) || zones.contains($0.key) }
             return state.checks.add(places.map { ($0.place, $0.key.database) })
         }
         if mustLook { look(by: hub) }
@@ -109,15 +107,14 @@ extension PresenceHall {
         let (ended, number) = state.withLock { state -> ([Seat], UInt64) in
             guard let room = state.rooms[place] else { return ([], 0) }
             var seats: [Seat] = []
-            for user in users.sorted(by: { $0.rawValue < $1.rawValue }) {
-                for (member, seat) in room.seats.sorted(by: { $0.key < $1.key }) where seat.user == user {
-                    seats.append(seat)
-                    state.remove(member, from: place)
-                    SessionMetrics.shared.present.add(-1)
-                }
-                // Those at other servers.
-                _ = state.rooms[place]?.topic.end(of: user)
+            // Once for all users: there may be as many as members.
+            for (member, seat) in room.seats.sorted(by: { $0.key < $1.key }) where users.contains(seat.user) {
+                seats.append(seat)
+                state.remove(member, from: place)
+                SessionMetrics.shared.present.add(-1)
             }
+            // Those at other servers.
+            for user in users.sorted(by: { $0.rawValue < $1.rawValue }) { _ = state.rooms[place]?.topic.end(of: user) }
             state.tidy(place)
             return (seats, room.number)
         }

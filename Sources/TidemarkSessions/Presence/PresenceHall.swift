@@ -395,6 +395,9 @@ final class PresenceHall: Sendable {
 
     /// How often is looked for members who publish nothing any more, and for connections that were too slow.
     private static let tickInterval = Duration.seconds(1)
+    /// Members that are looked at in one turn of the event loop, and as many as a place counts for. It takes a millisecond at most.
+    private static let lookCostPerStep = 1_024
+    private static let lookCostOfPlace = 16
 
     private func tickLater(by hub: SessionHub) {
         let starts = state.withLock { state in
@@ -407,26 +410,45 @@ final class PresenceHall: Sendable {
     private func tick(by hub: SessionHub) {
         _ = hub.scheduler.schedule(after: Self.tickInterval) { [weak self, weak hub] in
             guard let self, let hub else { return }
-            let now = hub.scheduler.now
-            let (places, behind, goesOn) = state.withLock { state -> ([PresencePlace], [PresencePlace], Bool) in
-                var behind: [PresencePlace] = []
-                let places = Array(state.rooms.keys)
-                for place in places {
-                    let silent = state.rooms[place]?.topic.expire(now: now) ?? []
-                    remove(silent, from: place, &state)
-                    if state.rooms[place]?.seats.values.contains(where: \.isBehind) == true { behind.append(place) }
-                }
-                state.isTicking = !state.rooms.isEmpty
-                return (places, behind, state.isTicking)
-            }
-            for place in places {
-                plan(place, by: hub)
-                planNotice(place)
-                say(place)
-            }
-            tellBus()
-            for place in behind { tell(place, by: hub, catchesUp: true) }
-            if goesOn { tick(by: hub) }
+            lookAround(state.withLock { ArraySlice($0.rooms.keys) }, by: hub)
         }
+    }
+
+    /// What a second asks of each place, some places at a time. An account may be in hundreds, and there are many accounts.
+    private func lookAround(_ places: ArraySlice<PresencePlace>, by hub: SessionHub) {
+        var costLeft = Self.lookCostPerStep
+        var rest = places
+        while costLeft > 0, let place = rest.popFirst() { costLeft -= look(at: place, by: hub) }
+        tellBus()
+        guard rest.isEmpty else {
+            _ = hub.scheduler.schedule(after: .zero) { [weak self, weak hub, rest] in
+                guard let self, let hub else { return }
+                lookAround(rest, by: hub)
+            }
+            return
+        }
+        let goesOn = state.withLock { state in
+            state.isTicking = !state.rooms.isEmpty
+            return state.isTicking
+        }
+        if goesOn { tick(by: hub) }
+    }
+
+    /// - Returns: what it has cost.
+    private func look(at place: PresencePlace, by hub: SessionHub) -> Int {
+        let now = hub.scheduler.now
+        let (memberCount, isBehind) = state.withLock { state -> (Int, Bool) in
+            let memberCount = state.rooms[place]?.topic.count ?? 0
+            let silent = state.rooms[place]?.topic.expire(now: now) ?? []
+            remove(silent, from: place, &state)
+            return (memberCount, state.rooms[place]?.seats.values.contains(where: \.isBehind) == true)
+        }
+        plan(place, by: hub)
+        planNotice(place)
+        say(place)
+        guard isBehind else { return Self.lookCostOfPlace + memberCount }
+        tell(place, by: hub, catchesUp: true)
+        // All states of the place are written.
+        return Self.lookCostPerStep
     }
 }

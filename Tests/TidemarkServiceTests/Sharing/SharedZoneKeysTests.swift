@@ -69,6 +69,41 @@ import TidemarkTestSupport
         #expect(answers.first == .failure(.storeUnavailable) && answers.last == .success([nil]))
     }
 
+    @Test func `R-294: hundreds of keys are wrapped anew in steps`() throws {
+        let names = (0..<10).map { "z\($0)" }
+        let fixture = try ServiceFixture(zones: ["notes"] + names)
+        let service = self.service(fixture)
+        let counted = CountingExecutor(fixture.scheduler)
+        try fixture.scheduler.simulate {
+            let bob = try await participant(fixture, by: service)
+            for (number, name) in names.enumerated() {
+                try await fixture.share(zone: name, counter: UInt64(number) + 2, by: service)
+                try await fixture.accept(bob, zone: name, by: service)
+                var newest: [UInt8]?
+                for place in UInt8(0)..<60 {
+                    let id = [UInt8](repeating: place, count: 16)
+                    let key = try wrapped(id, for: accountKey(1))
+                    _ = try await service.saveZoneKey(key, in: fixture.key(name), after: newest).get()
+                    newest = id
+                }
+            }
+            @Sendable func ask(_ names: [String]) async throws -> (keys: Int, jobs: Int) {
+                let before = counted.count
+                let found = try await withTaskExecutorPreference(counted) {
+                    try await service.sharedKeys(
+                        zones: names.map { fixture.key($0) }, by: bob.sharedAccess, in: "iCloud.test"
+                    ).get()
+                }
+                let keys = try found.zones.flatMap { try $0.get() }
+                return (keys.count, counted.count - before)
+            }
+            let (one, all) = (try await ask(["notes"]), try await ask(names))
+            #expect(one.keys == 1 && all.keys == 600)
+            // The store is asked as often. What is more are the turns of others, one after a hundred keys.
+            #expect(all.jobs >= one.jobs + 6, "\(one.jobs) \(all.jobs)")
+        }
+    }
+
     @Test func `R-782: keys of many shared zones take as many calls of the store as those of one`() throws {
         let names = (0..<30).map { "z\($0)" }
         let fixture = try ServiceFixture(zones: ["notes", "closed"] + names)

@@ -249,6 +249,40 @@ import TidemarkWire
         #expect(try join(hall.changeCount(in: key.database))?.members.count == 2)
     }
 
+    @Test func `R-294: the 256 places of an account are looked at in steps, and others have turns between`() throws {
+        let world = SessionWorld()
+        for number in 0..<16 {
+            let client = try world.enter("alice", device: UInt64(number) + 1)
+            for place in 0..<16 {
+                let name = "zone \(number) \(place)"
+                try client.makeZone(name)
+                try PresenceClient(client, TestClient.zone(name)).join("here")
+            }
+            world.scheduler.advance(by: .milliseconds(100))
+        }
+        let hall = world.server.hub.presence
+        // What other work sees, whenever it has its turn.
+        let seen = Mutex<[Int]>([])
+        let scheduler = world.scheduler
+        @Sendable func look(_ turnsLeft: Int) {
+            _ = scheduler.schedule(after: .zero) {
+                let count = hall.state.withLock { $0.rooms.values.count { !$0.seats.isEmpty } }
+                seen.withLock { $0.append(count) }
+                if turnsLeft > 0 { look(turnsLeft - 1) }
+            }
+        }
+        look(0)
+        scheduler.runUntilIdle()
+        // Nobody says any more that they are there.
+        scheduler.sleepOver(20, isMonotonicStill: false)
+        look(50)
+        scheduler.runUntilIdle()
+        let counts = seen.withLock { $0 }
+        #expect(counts.first == 256 && counts.last == 0)
+        let removed = zip(counts, counts.dropFirst()).map { $0 - $1 }.filter { $0 > 0 }
+        #expect(removed.count >= 4 && removed.allSatisfy { $0 <= 64 }, "\(counts)")
+    }
+
     @Test func `R-865: nothing is planned or read while nobody is present`() throws {
         let world = SessionWorld()
         let (first, _) = try pair(world)
