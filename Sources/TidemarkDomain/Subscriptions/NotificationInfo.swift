@@ -42,7 +42,10 @@ package struct NotificationInfo: Sendable, Equatable {
             + Self.bytes(of: titleLocalizationArgs) + Self.bytes(of: subtitleLocalizationArgs)
     }
 
-    private static func bytes(of texts: [String]) -> Int { texts.reduce(0) { $0 + $1.utf8.count + 4 } }
+    private static func bytes(of texts: [String]) -> Int { texts.reduce(0) { $0 + $1.utf8.count + bytesPerText } }
+
+    /// What a text counts beside its bytes.
+    static let bytesPerText = 4
 
     /// more names of fields are refused.
     package static let desiredKeysMax = 3

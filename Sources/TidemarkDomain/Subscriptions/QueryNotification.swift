@@ -97,14 +97,8 @@ package struct QueryNotification: Sendable, Equatable {
     private static func fields(of record: RecordState, named keys: [String]) -> [(key: String, value: FieldValue)] {
         var seen: Set<String> = []
         return keys.prefix(NotificationInfo.desiredKeysMax).compactMap { key in
-            guard seen.insert(key).inserted, let entry = record.fields[key], !entry.isEncrypted,
-                let value = try? entry.value()
-            else { return nil }
-            switch value {
-            case .string(let text): return (key, .string(text.cut))
-            case .int64, .double, .date, .location, .reference: return (key, value)
-            default: return nil
-            }
+            guard seen.insert(key).inserted, let entry = record.fields[key] else { return nil }
+            return entry.notifiedValue.map { (key, $0) }
         }
     }
 
@@ -127,11 +121,11 @@ extension NotificationInfo {
     fileprivate func filled(from record: RecordState?) -> NotificationInfo {
         var info = self
         info.desiredKeys = []
-        func text(_ key: String) -> String { record?.notifiedText(of: key) ?? "" }
-        info.alertLocalizationArgs = alertLocalizationArgs.map(text)
-        info.titleLocalizationArgs = titleLocalizationArgs.map(text)
-        info.subtitleLocalizationArgs = subtitleLocalizationArgs.map(text)
-        if !collapseIDKey.isEmpty { info.collapseIDKey = text(collapseIDKey) }
+        var texts = NotifiedTexts(record)
+        info.alertLocalizationArgs = texts.all(of: alertLocalizationArgs)
+        info.titleLocalizationArgs = texts.all(of: titleLocalizationArgs)
+        info.subtitleLocalizationArgs = texts.all(of: subtitleLocalizationArgs)
+        if !collapseIDKey.isEmpty { info.collapseIDKey = texts.one(of: collapseIDKey) }
         // the key wins over the text.
         if !alertLocalizationKey.isEmpty { info.alertBody = "" }
         if !titleLocalizationKey.isEmpty { info.title = "" }
@@ -140,23 +134,64 @@ extension NotificationInfo {
     }
 }
 
-extension RecordState {
-    /// A field's value as an argument: strings as they are, numbers with a point, dates as `2026-11-30T10:00:00Z`.
-    fileprivate func notifiedText(of key: String) -> String? {
-        guard let entry = fields[key], !entry.isEncrypted, let value = try? entry.value() else { return nil }
-        switch value {
-        case .string(let text): return text.cut
-        case .int64(let number): return String(number)
-        case .double(let number): return Int64(exactly: number).map(String.init) ?? String(number)
-        case .date(let date): return CivilDate(milliseconds: date.milliseconds).text
+/// Fields of a record as arguments. Each is read once, and no more is taken than a push has room for.
+private struct NotifiedTexts {
+    private let record: RecordState?
+    private var known: [String: String] = [:]
+
+    init(_ record: RecordState?) {
+        self.record = record
+    }
+
+    /// What the record lacks is empty.
+    mutating func one(of key: String) -> String {
+        if let text = known[key] { return text }
+        let text = record?.fields[key]?.notifiedValue?.notifiedText ?? ""
+        known[key] = text
+        return text
+    }
+
+    /// In the order of the keys. Once they are too long for a push, they are left out of it, so the others do not matter.
+    mutating func all(of keys: [String]) -> [String] {
+        var texts: [String] = []
+        var byteCount = 0
+        for key in keys where byteCount <= QueryNotification.bytesMax {
+            let text = one(of: key)
+            texts.append(text)
+            byteCount += text.utf8.count + NotificationInfo.bytesPerText
+        }
+        return texts
+    }
+}
+
+extension FieldMap.Entry {
+    /// What a push brings of a field: nothing of encrypted ones and of other types.
+    ///
+    /// the first characters of a string. One character may have a megabyte of accents. A text that is too long for a push
+    /// stays too long for it, and is left out.
+    fileprivate var notifiedValue: FieldValue? {
+        guard !isEncrypted, let type else { return nil }
+        switch type {
+        case .string:
+            let text = text(bytesMax: QueryNotification.bytesMax + 4)
+            return text.map { .string(String($0.prefix(QueryNotification.charactersMax))) }
+        case .int64, .double, .date, .location, .reference: return try? value()
         default: return nil
         }
     }
 }
 
-extension String {
-    /// its first characters.
-    fileprivate var cut: String { String(prefix(QueryNotification.charactersMax)) }
+extension FieldValue {
+    /// As an argument: strings as they are, numbers with a point, dates as `2026-11-30T10:00:00Z`.
+    fileprivate var notifiedText: String? {
+        switch self {
+        case .string(let text): text
+        case .int64(let number): String(number)
+        case .double(let number): Int64(exactly: number).map(String.init) ?? String(number)
+        case .date(let date): CivilDate(milliseconds: date.milliseconds).text
+        default: nil
+        }
+    }
 }
 
 extension FieldValue {

@@ -13,6 +13,8 @@ extension PushCenter {
     /// Work for each push, and for each session that gets it, in units of about a microsecond.
     private static let workPerPush = 20
     private static let workPerSession = 8
+    /// Of what the user is shown so many bytes are read and written in a microsecond: there may be thousands of empty texts.
+    private static let shownBytesPerWork = 8
 
     /// Whether a device of the user is connected here. From any thread.
     func isHere(_ user: UserID) -> Bool { state.withLock { $0.queries.isHere(user) } }
@@ -130,7 +132,8 @@ extension PushCenter {
                 return (firing, numbers.compactMap { state.sessions[$0] })
             }
             guard let next else { return }
-            room -= Self.workPerPush + Self.workPerSession * next.sessions.count
+            let shown = next.firing.subscription.notificationInfo.count / Self.shownBytesPerWork
+            room -= Self.workPerPush + shown + Self.workPerSession * next.sessions.count
             send(next.firing, to: next.sessions)
         }
         sendQueries()

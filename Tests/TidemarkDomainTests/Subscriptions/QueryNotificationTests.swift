@@ -169,6 +169,34 @@ import TidemarkFields
         #expect(Step.allCases == Array(order.prefix(10)) + [.localizedAlert, .alertBody])
     }
 
+    @Test func `R-295: of texts no more is taken than a push has room for, and it is the same push`() throws {
+        let accents = "e" + String(repeating: "\u{301}", count: 500_000)
+        let cut = "e" + String(repeating: "\u{301}", count: 2_500)
+        let names = (0..<2_000).map { "k\($0)" }
+        func push(_ text: String, _ args: [String]) -> QueryNotification {
+            let info = Self.info {
+                ($0.alertBody, $0.titleLocalizationKey, $0.collapseIDKey) = ("b", "t", "none")
+                $0.titleLocalizationArgs = args
+                $0.desiredKeys = ["text", "k1"]
+            }
+            let fields = names.prefix(100).map { Field($0, .int64(1)) } + [Field("text", .string(text))]
+            return QueryNotification(info, reason: .created, of: Self.place, version: Self.record(fields))
+        }
+        // One character that is longer than a push.
+        let long = push(accents, ["k1"])
+        #expect(long.isPruned && long.fields.isEmpty && long.alert?.titleLocalizationArgs == ["1"])
+        #expect(long == push(cut, ["k1"]) && long.byteCount <= QueryNotification.bytesMax)
+        // Many arguments: those behind the room of a push make no difference, and one fewer fits.
+        let many = push("x", names)
+        #expect(many.isPruned && many.alert?.titleLocalizationKey.isEmpty == true)
+        #expect(many.alert?.titleLocalizationArgs.isEmpty == true && many == push("x", Array(names.prefix(1_030))))
+        #expect(push("x", Array(repeating: "none", count: 1_000)).alert?.titleLocalizationArgs.count == 1_000)
+        // A hundred characters are a hundred characters, however many bytes they have.
+        let marked = String(repeating: "e\u{301}\u{302}", count: 150)
+        let shown = push(marked, ["text"])
+        #expect(shown.alert?.titleLocalizationArgs == [String(marked.prefix(100))] && !shown.isPruned)
+    }
+
     @Test func `R-256: exactly 4 KB is sent whole`() {
         let base = Self.push(.alertBody, bytes: 1).byteCount
         let room = QueryNotification.bytesMax - base
