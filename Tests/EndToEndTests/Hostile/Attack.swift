@@ -43,7 +43,7 @@ struct Attack: CustomTestStringConvertible, Sendable {
 
     /// Attacks that the short form makes at once, on one server.
     enum Company: String, Sendable {
-        case questions, heads, streams, keys, stored, assets, strangers, shares, viewers, doors
+        case questions, heads, streams, keys, stored, assets, strangers, shares, viewers, doors, watchers
     }
 
     let testDescription: String
@@ -99,7 +99,8 @@ struct Attack: CustomTestStringConvertible, Sendable {
     /// - Parameter scope: the attackers' own database, or the public one for nobody.
     let fill: @Sendable (inout WireClientEnvelope, _ scope: WireDatabaseScope) -> Void
 
-    static let all = reading + writing + transferring + connecting + streaming + sharing + entering
+    static let all =
+        reading + writing + transferring + connecting + streaming + sharing + entering + watching + granting
 
     /// Prepares what the attack of an account is about.
     func makeReady(_ ground: AttackGround) async throws -> AttackKnowledge {
