@@ -184,6 +184,40 @@ extension StorageConformance {
                 }
             }
         },
+        Scenario("R-225: whoever comes with an old token is told of the end before the zone, wherever pages are cut") {
+            store in
+            for pageMax in [1, 2, 9] {
+                let zone = try await store.shareZone("notes \(pageMax)")
+                let other = try await store.shareZone("other \(pageMax)")
+                // The token of before its user had access to either zone.
+                var late = ViewerCopy(list: zone.list, pageMax: pageMax)
+                try await late.readAll(from: store.first)
+                let token = late.number
+                for zone in [zone, other] {
+                    try await store.accept(zone)
+                    try await store.advance(zone)
+                }
+                try await store.leave(zone)
+                try await store.accept(zone)
+                // The feed has the zone as it was before the end, and nobody has read since.
+                for after in [token, nil] {
+                    let read = try await store.second.databaseFeed(of: zone.list, after: after, entriesMax: 1)
+                    try expectEqual(read.value.entries.map(\.zone), [other.zone], "after \(after ?? -1)")
+                }
+                var isEndTold = false
+                for _ in 0..<9 {
+                    let isMore = try await late.readPage(from: store.second)
+                    isEndTold = isEndTold || late.ends[zone.zone] == 1
+                    let isEarly = late.zones[zone.zone] != nil && !isEndTold
+                    try expect(!isEarly, "pages of \(pageMax): the zone is not told before its end")
+                    if !isMore { break }
+                }
+                try expect(isEndTold, "pages of \(pageMax): the end")
+                try expectEqual(Set(late.zones.keys), [zone.zone, other.zone], "pages of \(pageMax): what is there")
+                try await store.changeZones(in: zone.key.database, remove: [zone.key.name, other.key.name])
+                try await store.advance(zone)
+            }
+        },
         Scenario("R-317: a viewer's list before the acceptance shows nothing, and no advance takes it away") { store in
             for before in ["nothing", "an end that was told", "an end that nobody heard of"] {
                 let zone = try await store.shareZone(before)

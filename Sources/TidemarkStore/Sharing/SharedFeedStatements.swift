@@ -111,7 +111,9 @@ struct SharedFeedStatements: Sendable {
         """
 
     /// As ``ChangeStatements/databaseFeed``. Entries of zones that were visible when they got their numbers are left out
-    /// if they are not visible now (I-5): their ends follow.
+    /// if they are not visible now (I-5): their ends follow. They are left out, too, if the present access is a later one
+    /// (``lacksEnd``): the end follows, and then the zone. Otherwise a device with an older token would read the zone on an
+    /// earlier page than that with the end (R-225).
     ///
     /// The end before the present access is an entry of its own, with a lower number. So no page's border comes between a
     /// device and that end.
@@ -125,7 +127,7 @@ struct SharedFeedStatements: Sendable {
              WHERE e.database_id = \(\.feed.viewer) AND e.number > \(\.feed.after)
                AND CASE WHEN e.removal IS NOT NULL THEN \(\.feed.after) >= 0
                         ELSE (SELECT 1 FROM (\(SharingStatements.livingByID)) AS z) IS NOT NULL
-                             AND \(access(of: "\(\.user)")) END
+                             AND e.zone_change_number >= \(accessBegin(of: "\(\.user)")) END
              ORDER BY e.number LIMIT \(\.feed.entriesMax))
              UNION ALL
            (SELECT zone_id, last_end, owner_database_id, zone_name, zone_change_number, 0::smallint

@@ -20,12 +20,15 @@ struct MemoryFeed {
     /// - Parameters:
     ///   - zones: the viewer's zones, by id.
     ///   - begins: for zones of others, the changes that gave the viewer access. Then only the ends are told of those that have ended
-    ///     (I-5).
+    ///     (I-5), and nothing of those that are there again before their ends have numbers.
     func read(
         _ zones: [ZoneState], begins: [ZoneID: ChangeNumber]?, after: ChangeNumber?, entriesMax: Int
     ) -> DatabaseFeedRead {
         let hidden = begins == nil ? [] : Set(zones.filter { $0.removal != nil }.map(\.id))
-        let states = seen.filter { $0.value.removal != nil || !hidden.contains($0.key) }
+        let states = seen.filter { zone, last in
+            if last.removal != nil { return true }
+            return !hidden.contains(zone) && !(begins.map { lacksEnd(of: zone, $0) } ?? false)
+        }
         let ends = seen.compactMap { Self.lastEnd($0, $1) }
         let entries = (states.map { Self.entry($0, $1) } + ends).filter {
             ($0.number ?? 0) > after ?? 0 && (after != nil || $0.removal == nil)
