@@ -29,14 +29,14 @@ struct RecordMerge {
     }
 
     private func value(of key: CKRecord.FieldKey, in space: Space) -> NSObject? {
-        let before = ancestor[keyPath: space].values[key]
+        let before = isAcrossZones ? nil : ancestor[keyPath: space].values[key]
         let (theirs, ours) = (server[keyPath: space].values[key], client[keyPath: space].values[key])
         switch serverOrder {
         case .older, .wentBack:
             // nobody made a difference there as an edit. A value that only the server has may not have been
             // fetched here.
             return ours == nil && client[keyPath: space].changes[key] == nil ? theirs : ours
-        case .unrelated where isAcrossLives:
+        case .unrelated where isAcrossLives || isAcrossZones:
             // The server's version may not follow from the ancestor, so every difference is in dispute.
             if ours == nil && client[keyPath: space].changes[key] == nil || same(ours, theirs) { return theirs }
             return decide(key, in: space, before, theirs, ours)
@@ -113,6 +113,13 @@ struct RecordMerge {
     private var isAcrossLives: Bool {
         guard let server = serverVersion, let client = clientVersion else { return false }
         return server.life != client.life
+    }
+
+    /// Whether the zone ended between the two versions, and was made again. Nobody has removed what the server's version
+    /// lacks: whoever made it may never have had the ancestor.
+    private var isAcrossZones: Bool {
+        guard let server = serverVersion, let client = clientVersion else { return false }
+        return server.zone != client.zone
     }
 
     private var serverVersion: RecordVersion? { server.metadata?.version }

@@ -17,7 +17,7 @@ public import Foundation
 /// If the server was restored from a backup, its record may be older than the version that the client edited.
 /// Nobody made that difference as an edit, so the client's record wins as it is. If it is unknown whether one version
 /// follows from the other, every field that differs is in dispute. So is a field that the client did not set. The
-/// policies decide.
+/// policies decide. If the zone has ended meanwhile, and was made again, they decide without the ancestor.
 public struct TidemarkMerge: Sendable {
     /// What happens to a field that both sides changed differently.
     public enum Policy: Sendable {
