@@ -48,12 +48,12 @@ import TidemarkTestSupport
             let passed = watches.written([try QueryWatchesTests.zone(["b"])], now: .zero)
             #expect(passed.work.count == (isKnown ? 1 : 0) && !passed.mustRead)
             if isKnown { _ = watches.done(Self.database, now: .zero) }
-            #expect(watches.changed(Self.database), "it is read at once")
-            #expect(!watches.changed(Self.database), "and not twice")
+            #expect(watches.changed(Self.database) == true, "it is read at once")
+            #expect(watches.changed(Self.database) == false, "and not twice")
             let all = [("new", "Note"), ("newer", "Else")] + (isKnown ? [("old", "Note"), ("others", "Other")] : [])
             #expect(Self.told(try Self.read(&watches, Self.known(all))) == ["new"])
             // Nothing has passed since.
-            #expect(!watches.changed(Self.database))
+            #expect(watches.changed(Self.database) == false)
         }
     }
 
@@ -68,7 +68,7 @@ import TidemarkTestSupport
             database: Self.database, predicate: .always(false), options: .changes, predicateBytes: [])
         let other = Subscription(
             id: "c", scope: .private, kind: .query, recordType: "Note", notificationInfo: [], query: query)
-        #expect(watches.changed(Self.database))
+        #expect(watches.changed(Self.database) == true)
         let index = QueryIndex([
             QueryWatchesTests.watching("a"), QueryWatchesTests.watching("b"),
             WatchingSubscription(user: UserID(1), container: ContainerID(1), subscription: other),
@@ -81,7 +81,7 @@ import TidemarkTestSupport
         _ = watches.written([try QueryWatchesTests.zone()], now: .zero)
         let (mine, others) = (QueryWatchesTests.watching("mine"), QueryWatchesTests.watching("others"))
         watches.saved([mine.subscription], by: mine.user)
-        #expect(watches.changed(Self.database))
+        #expect(watches.changed(Self.database) == true)
         #expect(Self.told(try Self.read(&watches, .some(QueryIndex([mine, others])))) == ["others"])
     }
 
@@ -104,13 +104,13 @@ import TidemarkTestSupport
 
     @Test func `R-265, I-4: if no notice comes it is looked half a minute after the change, and once`() throws {
         var watches = try Self.watches(knowing: .none)
-        #expect(!watches.sweep(now: .seconds(100)), "nothing has passed")
+        #expect(watches.sweep(now: .seconds(100)) == false, "nothing has passed")
         _ = watches.written([try QueryWatchesTests.zone()], now: .seconds(10))
-        #expect(!watches.sweep(now: .seconds(40)))
-        #expect(watches.sweep(now: .milliseconds(40_001)))
-        #expect(!watches.sweep(now: .seconds(41)))
+        #expect(watches.sweep(now: .seconds(40)) == false)
+        #expect(watches.sweep(now: .milliseconds(40_001)) == true)
+        #expect(watches.sweep(now: .seconds(41)) == false)
         #expect(Self.told(try Self.read(&watches, Self.known([("new", "Note")]), at: .seconds(41))) == ["new"])
-        #expect(!watches.sweep(now: .seconds(1_000)))
+        #expect(watches.sweep(now: .seconds(1_000)) == false)
     }
 
     @Test func `R-265, I-4: after a gap all databases are read in which something has passed`() throws {
@@ -124,7 +124,7 @@ import TidemarkTestSupport
                 }
             }
         }
-        #expect(watches.changedAll())
+        #expect(watches.changedAll() == true)
         #expect(watches.takeWanted(9).map(\.database) == [DatabaseID(2), DatabaseID(3)])
     }
 
@@ -142,7 +142,7 @@ import TidemarkTestSupport
             }
         }
         for number in 1...3 as ClosedRange<Int64> {
-            #expect(watches.changed(DatabaseID(number)))
+            #expect(watches.changed(DatabaseID(number)) == true)
             let wanted = try #require(watches.takeWanted(1).first)
             let known = QueryWatchesTests.some("old", "new")
             #expect(
