@@ -390,5 +390,55 @@ extension StorageConformance {
             try expectEqual(
                 left, (1_150 - Subscription.firedCountMax..<1_150).map { "n\($0) fired" }, "the last ones")
         },
+        Scenario("R-280, R-281: query subscriptions are found by record type, and so are their types") { store in
+            let alice = try await store.alice()
+            let database = alice.privateDatabase
+            func subscription(_ id: String, _ type: String, at watched: DatabaseID = database) -> Subscription {
+                Subscription(
+                    id: id, scope: .private, kind: .query, recordType: type, notificationInfo: [],
+                    query: SubscriptionQuery(
+                        database: watched, predicate: .always(true), options: [.creation, .once], predicateBytes: [1]))
+            }
+            let other = DatabaseID(database.rawValue + 1)
+            let once = subscription("once", "Alone")
+            let saves =
+                (0..<5).map { subscription("note \($0)", "Note") } + (0..<2).map { subscription("item \($0)", "Item") }
+                + [once, subscription("z", "Elsewhere", at: other)]
+            try expectEqual(
+                try await store.first.saveSubscriptions(saves, of: alice.user, atMost: 99),
+                saves.map { _ in nil }, "they are saved")
+            func pages(_ type: String, of countMax: Int) async throws -> [[String]] {
+                var (pages, after) = ([[String]](), SubscriberKey?.none)
+                repeat {
+                    let page = try await store.second.querySubscriptions(
+                        watching: database, ofType: type, after: after, atMost: countMax)
+                    pages.append(page.subscriptions.map(\.subscription.id))
+                    after = page.next
+                } while after != nil
+                return pages
+            }
+            try expectEqual(
+                try await pages("Note", of: 2), [["note 0", "note 1"], ["note 2", "note 3"], ["note 4"]], "by ID")
+            try expectEqual(try await pages("Item", of: 2), [["item 0", "item 1"]], "a full page is the last one")
+            for type in ["None", "Elsewhere", "Not", "Note "] {
+                try expectEqual(try await pages(type, of: 2), [[]], "none looks at \(type) there")
+            }
+            func types(_ countMax: Int) async throws -> [String] {
+                try await store.second.watchedTypes(in: database, atMost: countMax).sorted()
+            }
+            try expectEqual(try await types(9), ["Alone", "Item", "Note"], "each once")
+            try expectEqual(try await types(2).count, 2, "no more than are wanted")
+            try expectEqual(
+                try await store.second.watchedTypes(in: other, atMost: 9), ["Elsewhere"], "of the other database")
+            let watching = WatchingSubscription(user: alice.user, container: ContainerID(1), subscription: once)
+            try expectEqual(try await store.first.fireOnce([watching]), [watching.key], "it fires")
+            _ = try await store.first.deleteSubscriptions(["item 0", "item 1"], scope: .private, of: alice.user)
+            try expectEqual(try await types(9), ["Note"], "those that have ended have no type")
+            try expectEqual(
+                try await store.first.saveSubscriptions([subscription("note 0", "New")], of: alice.user, atMost: 99),
+                [nil], "it looks at another type")
+            try expectEqual(try await types(9), ["New", "Note"], "as it is now")
+            try expectEqual(try await pages("Note", of: 9), [["note 1", "note 2", "note 3", "note 4"]], "without it")
+        },
     ]
 }

@@ -20,7 +20,7 @@ package final class SharedWrites: Sendable {
 
     let state: Mutex<State>
     let knownZones: Mutex<KnownZones>
-    let queryWatches = Mutex(QueryWatches())
+    let queryWatches: Mutex<QueryWatches>
     let accessLooks = AccessLooks()
     /// Users who had the right to upload, see ``CloudService/partAccess(to:by:for:)``.
     let uploadSights = Mutex(RecentSights(trust: .seconds(600), countMax: 5_000))
@@ -45,6 +45,7 @@ package final class SharedWrites: Sendable {
         state = Mutex(State(queue: WriteQueue(settings: settings)))
         shareTurns = ShareTurns(patience: settings.waitMax)
         knownZones = Mutex(KnownZones(bytesMax: settings.knownBytesMax))
+        queryWatches = Mutex(QueryWatches(indexBytesMax: settings.queryIndexBytesMax))
     }
 
     /// Requests in the queue, with those whose transaction runs.

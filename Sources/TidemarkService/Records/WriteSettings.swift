@@ -54,6 +54,8 @@ package struct WriteSettings: Sendable {
     package var bytesMax = 134_217_728
     /// The approximate memory of the cache of zones, with which saves need one round trip (``KnownZones``).
     package var knownBytesMax = 100_663_296
+    /// The approximate memory of what is known of query subscriptions (``QueryWatches``). One database may have half.
+    package var queryIndexBytesMax = 67_108_864
     /// How long a request may wait for its transaction to begin. Longer: `zoneBusy`, or what went wrong last.
     package var waitMax: Duration = .seconds(10)
     /// Attempts of one request when the store fails temporarily.

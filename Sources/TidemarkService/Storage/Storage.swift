@@ -416,6 +416,15 @@ package protocol Storage: KeyGrantStorage {
         watching databases: [DatabaseID], after: SubscriberKey?, atMost countMax: Int
     ) async throws(StorageError) -> [DatabaseID: WatchingPage]
 
+    /// Those of one database that look at records of one type, in the same order and with the same left out.
+    func querySubscriptions(
+        watching database: DatabaseID, ofType recordType: String, after: SubscriberKey?, atMost countMax: Int
+    ) async throws(StorageError) -> WatchingPage
+
+    /// The record types at which the query subscriptions of a database look, at most so many. Those of subscriptions that
+    /// are left out may be among them.
+    func watchedTypes(in database: DatabaseID, atMost countMax: Int) async throws(StorageError) -> Set<String>
+
     // MARK: Assets
 
     /// Makes an uploaded asset known. Its grace time begins, or begins again.

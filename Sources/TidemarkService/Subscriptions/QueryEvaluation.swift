@@ -114,7 +114,7 @@ final class QueryEvaluation: Sendable {
             if page.next == nil {
                 known(await index(of: page), of: one)
             } else if one.isLarge {
-                known(.large, of: one)
+                scheduler.run { [self] in await readTypes(of: one, isPublic: Self.isPublic(page)) }
             } else {
                 // It takes several reads, for which others do not wait.
                 scheduler.run { [self] in await readRest(of: one, after: page) }
@@ -139,7 +139,7 @@ final class QueryEvaluation: Sendable {
         var index = await self.index(of: first)
         var next = first.next
         while let after = next {
-            guard index.byteCount <= bytesMax else { return known(.large, of: one) }
+            guard index.byteCount <= bytesMax else { return await readTypes(of: one, isPublic: index.isPublic) }
             guard case .success(let pages) = await page(of: [one.database], after: after) else {
                 return readLater([one])
             }
@@ -147,6 +147,20 @@ final class QueryEvaluation: Sendable {
             if let page = pages[one.database] { await add(page, to: &index) }
         }
         known(index, of: one)
+    }
+
+    /// Of too many for memory only their types are known.
+    private func readTypes(of one: QueryWatches.Wanted, isPublic: Bool) async {
+        // One more says that they are too many.
+        let read = await retry.run { () async throws(StorageError) in
+            .success(try await storage.watchedTypes(in: one.database, atMost: WatchedTypes.countMax + 1))
+        }
+        guard case .success(let types) = read else { return readLater([one]) }
+        known(.large(WatchedTypes(types, isPublic: isPublic)), of: one)
+    }
+
+    private static func isPublic(_ page: WatchingPage) -> Bool {
+        page.subscriptions.contains { $0.subscription.scope == .public }
     }
 
     private func known(_ index: QueryIndex, of one: QueryWatches.Wanted) {
@@ -224,19 +238,43 @@ final class QueryEvaluation: Sendable {
         switch work.known {
         case .none: return false
         case .some(let index): return await fire(work, by: index) ? index.isPublic : nil
-        case .large:
-            var after: SubscriberKey?
-            var isPublic = false
-            repeat {
-                guard case .success(let pages) = await page(of: [work.database], after: after) else { return nil }
-                guard let next = pages[work.database] else { break }
-                let index = await self.index(of: next)
-                guard await fire(work, by: index) else { return nil }
-                isPublic = isPublic || index.isPublic
-                after = next.next
-            } while after != nil
-            return isPublic
+        case .large(let watched):
+            // NB: after the commits, so that also those are found that are new.
+            guard let types = work.types(of: watched) else {
+                return await fireAll(work) ? watched.isPublic : nil
+            }
+            for type in types.sorted() {
+                guard await fire(work, ofType: type) else { return nil }
+            }
+            return watched.isPublic
         }
+    }
+
+    /// Reads those that look at records of one type, page by page.
+    private func fire(_ work: QueryWatches.QueryWork, ofType type: String) async -> Bool {
+        var after: SubscriberKey?
+        repeat {
+            let read = await retry.run { () async throws(StorageError) in
+                .success(
+                    try await storage.querySubscriptions(
+                        watching: work.database, ofType: type, after: after, atMost: Self.pageCount))
+            }
+            guard case .success(let page) = read, await fire(work, by: await index(of: page)) else { return false }
+            after = page.next
+        } while after != nil
+        return true
+    }
+
+    /// Reads all, page by page.
+    private func fireAll(_ work: QueryWatches.QueryWork) async -> Bool {
+        var after: SubscriberKey?
+        repeat {
+            guard case .success(let pages) = await page(of: [work.database], after: after) else { return false }
+            guard let next = pages[work.database] else { break }
+            guard await fire(work, by: await index(of: next)) else { return false }
+            after = next.next
+        } while after != nil
+        return true
     }
 
     /// The store does not return the data that is needed to send. All subscriptions fire with the news that records may
@@ -341,7 +379,7 @@ final class QueryEvaluation: Sendable {
         of index: QueryIndex, _ missable: QueryWatches.MissableChanges, _ work: QueryWatches.QueryWork
     ) async -> Bool {
         var new: [ArraySlice<WatchingSubscription>] = []
-        for slice in index.slices(where: missable.types.mayInclude) {
+        for slice in index.slices(where: missable.mayConcern) {
             var rest = slice
             while !rest.isEmpty {
                 let some = rest.prefix(Self.addedInTurn).filter(missable.mayBeMissed)

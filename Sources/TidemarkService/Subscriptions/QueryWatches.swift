@@ -30,9 +30,9 @@ struct WrittenZone: Sendable {
     /// To be said once they have fired all that they fire.
     var evaluated: EvaluatedChanges { EvaluatedChanges(database: key.database, part: part) }
 
-    /// Whether a version before or after is of a type that a subscription looks at.
-    func concerns(_ index: QueryIndex) -> Bool {
-        records.contains { index.watches($0.type) } || replaced.contains { index.watches($0.type) }
+    /// Whether a version before or after is of such a type.
+    func hasType(where isWanted: (String) -> Bool) -> Bool {
+        records.contains { isWanted($0.type) } || replaced.contains { isWanted($0.type) }
     }
 
     /// The types of the versions before and after.
@@ -60,8 +60,52 @@ struct QueryWatches: Sendable {
     enum Known: Sendable {
         case none
         case some(QueryIndex)
-        /// They are too many for memory. They are read, page by page, for the changes since the last time.
-        case large
+        /// They are too many for memory. Of those types that were written since the last time they are read, page by page.
+        case large(WatchedTypes)
+
+        /// Whether a subscription may look at records of the type.
+        func mayWatch(_ recordType: String) -> Bool {
+            switch self {
+            case .none: false
+            case .some(let index): index.watches(recordType)
+            case .large(let types): types.mayInclude(recordType)
+            }
+        }
+
+        fileprivate var isPublic: Bool {
+            switch self {
+            case .none: false
+            case .some(let index): index.isPublic
+            case .large(let types): types.isPublic
+            }
+        }
+
+        fileprivate var isLarge: Bool { if case .large = self { true } else { false } }
+
+        fileprivate var byteCount: Int {
+            switch self {
+            case .none: 0
+            case .some(let index): index.byteCount
+            case .large(let types): types.byteCount
+            }
+        }
+
+        /// By which those are found that are new later.
+        fileprivate var marks: Marks {
+            switch self {
+            case .none: .subscriptions([])
+            case .some(let index): .subscriptions(index.marks)
+            case .large(let types): .types(types)
+            }
+        }
+    }
+
+    /// What a read has found, as far as it is needed to find those that are new.
+    fileprivate enum Marks {
+        /// ``QueryIndex/mark(of:by:)``
+        case subscriptions(Set<Int>)
+        /// Of these types all are read that there are. So nothing of them passes.
+        case types(WatchedTypes)
     }
 
     private struct Entry {
@@ -84,8 +128,8 @@ struct QueryWatches: Sendable {
         /// What was written after the last read had begun, and was evaluated with what that found, or passed over. Nobody looks at it
         /// again, so a subscription that was saved at another server may miss it.
         var passed = ChangedTypes.none
-        /// The subscriptions that the last read found (``QueryIndex/mark(of:by:)``).
-        var marks: Set<Int> = []
+        /// The subscriptions that the last read found.
+        var marks = Marks.subscriptions([])
         /// Those that this server has saved since. Their devices were told to look.
         var told: Set<Int> = []
         /// How much of ``waiting`` had come when the read that is under way began.
@@ -99,15 +143,23 @@ struct QueryWatches: Sendable {
 
     /// Changes that subscriptions have missed which are new since then.
     struct MissableChanges: Sendable {
-        let types: ChangedTypes
-        fileprivate let known: Set<Int>
+        fileprivate let types: ChangedTypes
+        fileprivate let known: Marks
         fileprivate let told: Set<Int>
         fileprivate let ended: Set<SubscriberKey>
 
-        /// Whether the subscription may have missed some. It looks at one of the types.
+        /// Whether subscriptions to records of the type may have missed some.
+        func mayConcern(_ recordType: String) -> Bool {
+            if case .types(let known) = known, known.mayInclude(recordType) { return false }
+            return types.mayInclude(recordType)
+        }
+
+        /// Whether the subscription may have missed some. They concern its type.
         func mayBeMissed(by watching: WatchingSubscription) -> Bool {
             let mark = QueryIndex.mark(of: watching.subscription, by: watching.user)
-            return !told.contains(mark) && (!known.contains(mark) || ended.contains(watching.key))
+            if told.contains(mark) { return false }
+            guard case .subscriptions(let known) = known else { return true }
+            return !known.contains(mark) || ended.contains(watching.key)
         }
     }
 
@@ -121,6 +173,15 @@ struct QueryWatches: Sendable {
         let hasLost: Bool
         /// Changes that came before a read, and that those may have missed whom only that has found. Nil: none.
         var missable: MissableChanges?
+
+        /// Of those that are too many for memory: the types whose subscriptions are to be read. Nil: all.
+        func types(of watched: WatchedTypes) -> Set<String>? {
+            guard !hasLost else { return nil }
+            var types: Set<String> = []
+            for zone in written { types.formUnion(zone.types.filter(watched.mayInclude)) }
+            guard let missable else { return types }
+            return watched.names.map { types.union($0.filter(missable.mayConcern)) }
+        }
     }
 
     /// How old an entry may be.
@@ -167,31 +228,25 @@ struct QueryWatches: Sendable {
         for zone in zones {
             let database = zone.key.database
             if let entry = entries[database], let known = entry.known, !entry.isBusy,
-                now - entry.readAt <= Self.ageMax
+                entry.generation == entry.knownGeneration, now - entry.readAt <= Self.ageMax
             {
-                switch known {
-                // Nobody there wants to know. Whoever does, and was not found here, is to believe that something is missing.
-                case .none:
-                    pass(zone, now: now)
+                guard zone.hasType(where: known.mayWatch) else {
+                    pass(zone, known, now: now)
+                    // If nobody there wants to know: whoever does, and was not found here, is to believe that something is missing.
+                    if known.isPublic { silent.append(zone.evaluated) }
                     continue
-                case .some(let index):
-                    guard zone.concerns(index) else {
-                        pass(zone, now: now)
-                        if index.isPublic { silent.append(zone.evaluated) }
-                        continue
-                    }
-                    let byteCount = zone.byteCount
-                    // One that is larger than all that may be held is evaluated when nothing else is.
-                    guard heldBytes == 0 || heldBytes + byteCount <= waitingBytesMax else { break }
+                }
+                let byteCount = zone.byteCount
+                // One that is larger than all that may be held is evaluated when nothing else is.
+                if heldBytes == 0 || heldBytes + byteCount <= waitingBytesMax {
                     heldBytes += byteCount
                     entries[database]?.workBytes = byteCount
                     entries[database]?.isBusy = true
-                    pass(zone, now: now)
+                    pass(zone, known, now: now)
                     work.append(
                         QueryWork(database: database, known: known, ended: entry.ended, written: [zone], hasLost: false)
                     )
                     continue
-                case .large: break
                 }
             }
             mustRead = wait(zone) || mustRead
@@ -199,11 +254,13 @@ struct QueryWatches: Sendable {
         return (work, mustRead, silent)
     }
 
-    /// A subscription that is not known may miss it.
-    private mutating func pass(_ zone: WrittenZone, now: Duration) {
+    /// A subscription that is not known may miss it. What is too much for memory is read after each change of a type of it, so it
+    /// misses none of these.
+    private mutating func pass(_ zone: WrittenZone, _ known: Known, now: Duration) {
         var types = ChangedTypes.none
-        types.insert(zone.records.lazy.map(\.type))
-        types.insert(zone.replaced.lazy.map(\.type))
+        for records in [zone.records, zone.replaced] {
+            types.insert(records.lazy.map(\.type).filter { !known.isLarge || !known.mayWatch($0) })
+        }
         pass(types, in: zone.key.database, now: now)
     }
 
@@ -215,10 +272,8 @@ struct QueryWatches: Sendable {
 
     /// - Parameter seenCount: how many of its changes came before the read that has found what is known.
     private mutating func pass(_ work: QueryWork, seenCount: Int = 0, now: Duration) {
-        // Of what is too much for memory each change reads on its own.
-        guard !work.known.isLarge else { return }
-        for zone in work.written.dropFirst(seenCount) { pass(zone, now: now) }
-        if work.hasLost { pass(.any, in: work.database, now: now) }
+        for zone in work.written.dropFirst(seenCount) { pass(zone, work.known, now: now) }
+        if work.hasLost, !work.known.isLarge { pass(.any, in: work.database, now: now) }
     }
 
     /// - Returns: whether the database is to be read now.
@@ -336,20 +391,16 @@ struct QueryWatches: Sendable {
         entries[database] = entry
         let isCurrent = entry.generation == entry.knownGeneration
         if entry.waiting.isEmpty, entry.lostAt == nil, isCurrent || entry.passed == .none {
-            if !isCurrent { setIndex(nil, of: &entry) }
-            entry.isBusy = false
-            entries[database] = isCurrent ? entry : nil
+            entries[database]?.isBusy = false
+            if !isCurrent { forget(database) }
             return .nothing
         }
-        if isCurrent, now - entry.readAt <= Self.ageMax, let known = entry.known {
-            switch known {
-            case .none, .some:
-                guard let work = takeWaiting(of: &entry, database, known) else { break }
-                entries[database] = entry
-                pass(work, now: now)
-                return .evaluate(work)
-            case .large: break
-            }
+        if isCurrent, now - entry.readAt <= Self.ageMax, let known = entry.known,
+            let work = takeWaiting(of: &entry, database, known)
+        {
+            entries[database] = entry
+            pass(work, now: now)
+            return .evaluate(work)
         }
         wanted.append(database)
         return .read
@@ -370,11 +421,11 @@ struct QueryWatches: Sendable {
     mutating func changed(_ database: DatabaseID) -> Bool {
         generation += 1
         guard let entry = entries[database] else { return false }
+        entries[database]?.generation = generation
         guard entry.isBusy || entry.passed != .none else {
             forget(database)
             return false
         }
-        entries[database]?.generation = generation
         return ask(database)
     }
 
@@ -440,13 +491,15 @@ struct QueryWatches: Sendable {
     }
 
     private mutating func setIndex(_ known: Known?, of entry: inout Entry) {
-        if case .some(let old)? = entry.known { indexBytes -= old.byteCount }
-        if case .some(let new)? = known { indexBytes += new.byteCount }
+        indexBytes += (known?.byteCount ?? 0) - (entry.known?.byteCount ?? 0)
         entry.known = known
     }
 
+    /// It is read again when it is needed. Of those that are too many for memory this stays known, so that not all are read.
     private mutating func forget(_ database: DatabaseID) {
-        if case .some(let index)? = entries[database]?.known { indexBytes -= index.byteCount }
+        let known = entries[database]?.known
+        guard known?.isLarge != true else { return }
+        indexBytes -= known?.byteCount ?? 0
         entries[database] = nil
     }
 
@@ -454,14 +507,10 @@ struct QueryWatches: Sendable {
     private mutating func makeRoom(besides database: DatabaseID) {
         guard indexBytes > indexBytesMax else { return }
         for (other, entry) in entries where other != database && !entry.isBusy {
-            guard case .some(let index)? = entry.known else { continue }
-            if entry.passed == .none {
-                forget(other)
-            } else {
-                // What it is compared with stays.
-                indexBytes -= index.byteCount
-                entries[other]?.known = nil
-            }
+            guard let known = entry.known, known.byteCount > 0 else { continue }
+            indexBytes -= known.byteCount
+            // What it is compared with stays.
+            if entry.passed == .none { entries[other] = nil } else { entries[other]?.known = nil }
             if indexBytes <= indexBytesMax / 2 { return }
         }
     }
@@ -470,14 +519,6 @@ struct QueryWatches: Sendable {
     private mutating func forgetIdle() {
         entries = entries.filter { $0.value.isBusy || $0.value.passed != .none }
         if entries.count > Self.entriesMax / 2 { entries = entries.filter { $0.value.isBusy } }
-        indexBytes = entries.values.reduce(0) { sum, entry in
-            if case .some(let index)? = entry.known { sum + index.byteCount } else { sum }
-        }
+        indexBytes = entries.values.reduce(0) { $0 + ($1.known?.byteCount ?? 0) }
     }
-}
-
-extension QueryWatches.Known {
-    fileprivate var isLarge: Bool { if case .large = self { true } else { false } }
-
-    fileprivate var marks: Set<Int> { if case .some(let index) = self { index.marks } else { [] } }
 }

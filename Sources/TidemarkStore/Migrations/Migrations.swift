@@ -231,5 +231,9 @@ package enum Migrations {
             "0052_add_key_grants", "69fdb374551cd76dd05c0a27872930c5595adda0540096b328fde97698f3e1d9",
             PackageResources._052_add_key_grants_sql
         ),
+        (
+            "0053_index_watched_types", "fac3f034331c10e7114559f5b365dec12e15d6a681a981684e9444dab4bd7510",
+            PackageResources._053_index_watched_types_sql
+        ),
     ]
 }

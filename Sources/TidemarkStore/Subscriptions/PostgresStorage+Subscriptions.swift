@@ -92,14 +92,32 @@ extension PostgresStorage {
                     databases, after?.user ?? UserID(.min), after?.key.scope ?? .public, after?.key.id ?? "",
                     Int64(countMax) + 1
                 )), bytesPerTurn: Self.queryBytesPerStep)
-        var pages: [DatabaseID: WatchingPage] = [:]
-        for (database, all) in Dictionary(grouping: rows, by: \.database) {
-            // NB: those that are left out count as well, so that the next page begins behind them.
-            let page = all.prefix(countMax)
-            pages[database] = WatchingPage(
-                subscriptions: page.compactMap(\.watching),
-                next: all.count > countMax ? page.lazy.compactMap(\.key).last : nil)
-        }
-        return pages
+        return Dictionary(grouping: rows, by: \.database).mapValues { Self.page(of: $0, atMost: countMax) }
+    }
+
+    package func querySubscriptions(
+        watching database: DatabaseID, ofType recordType: String, after: SubscriberKey?, atMost countMax: Int
+    ) async throws(StorageError) -> WatchingPage {
+        let rows = try await read(
+            sql.subscriptions.watchingType(
+                (
+                    database, recordType, after?.user ?? UserID(.min), after?.key.scope ?? .public, after?.key.id ?? "",
+                    Int64(countMax) + 1
+                )), bytesPerTurn: Self.queryBytesPerStep)
+        return Self.page(of: rows, atMost: countMax)
+    }
+
+    /// NB: those that are left out count as well, so that the next page begins behind them.
+    private static func page(of rows: [WatchingRow], atMost countMax: Int) -> WatchingPage {
+        let page = rows.prefix(countMax)
+        return WatchingPage(
+            subscriptions: page.compactMap(\.watching),
+            next: rows.count > countMax ? page.lazy.compactMap(\.key).last : nil)
+    }
+
+    package func watchedTypes(
+        in database: DatabaseID, atMost countMax: Int
+    ) async throws(StorageError) -> Set<String> {
+        Set(try await read(sql.subscriptions.watchedTypes((database, Int64(countMax)))))
     }
 }

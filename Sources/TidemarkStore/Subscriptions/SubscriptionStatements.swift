@@ -60,16 +60,53 @@ struct SubscriptionStatements: Sendable {
           LEFT JOIN LATERAL (\(livingZone)) AS z ON true
          ORDER BY s.database_id, s.user_id, s.scope, s.id
         """
-    ) { row throws(PostgresError) in
-        let (user, container): (UserID, ContainerID) = (try row["user_id"], try row["container_id"])
-        let (scope, id): (DatabaseScope?, String) = (DatabaseScope(rawValue: try row["scope"]), try row["id"])
-        let isLiving: Bool = try row["is_living"]
-        let subscription = try SubscriptionRow.decode(row).flatMap { isLiving ? $0 : nil }
-        return WatchingRow(
-            database: try row["database_id"],
-            key: scope.map { SubscriberKey(user: user, key: Subscription.Key(scope: $0, id: id)) },
-            watching: subscription.map { WatchingSubscription(user: user, container: container, subscription: $0) })
-    }
+    ) { row throws(PostgresError) in try SubscriptionRow.decodeWatching(row) }
+
+    /// The same of one database and record type.
+    ///
+    /// NB: the comparison of rows is where the index is entered. A range of the first columns alone would read it from their
+    /// beginning for each page.
+    let watchingType = DeclaredStatement<
+        (database: DatabaseID, type: String, user: UserID, scope: DatabaseScope, id: String, countMax: Int64),
+        WatchingRow
+    >(
+        .read, "watching_subscriptions_of_type",
+        """
+        SELECT s.user_id, s.id, s.scope, s.kind, s.record_type, s.notification_info, s.database_id, s.query, z.name,
+               u.container_id, s.zone_id IS NULL OR z.name IS NOT NULL AS is_living
+          FROM (SELECT * FROM subscription
+                 WHERE (database_id, record_type, user_id, scope, id)
+                           > (\(\.database), \(\.type), \(\.user), \(\.scope), \(\.id))
+                   AND database_id BETWEEN \(\.database) AND \(\.database)
+                   AND record_type BETWEEN \(\.type) AND \(\.type) AND fired_at IS NULL
+                 ORDER BY database_id, record_type, user_id, scope, id LIMIT \(\.countMax)) AS s
+         CROSS JOIN LATERAL (
+               SELECT container_id FROM container_user WHERE id BETWEEN s.user_id AND s.user_id ORDER BY id LIMIT 1) AS u
+          LEFT JOIN LATERAL (\(livingZone)) AS z ON true
+         ORDER BY s.user_id, s.scope, s.id
+        """
+    ) { row throws(PostgresError) in try SubscriptionRow.decodeWatching(row) }
+
+    /// The types of a database, one after another in the index.
+    let watchedTypes = DeclaredStatement<(database: DatabaseID, countMax: Int64), String>(
+        .read, "watched_types",
+        """
+        WITH RECURSIVE t AS (
+            (SELECT record_type FROM subscription
+              WHERE database_id BETWEEN \(\.database) AND \(\.database) AND fired_at IS NULL AND record_type IS NOT NULL
+              ORDER BY database_id, record_type LIMIT 1)
+            UNION ALL
+            SELECT n.record_type
+              FROM t
+             CROSS JOIN LATERAL (
+                   SELECT s.record_type FROM subscription s
+                    WHERE (s.database_id, s.record_type) > (\(\.database), t.record_type)
+                      AND s.database_id BETWEEN \(\.database) AND \(\.database)
+                      AND s.fired_at IS NULL AND s.record_type IS NOT NULL
+                    ORDER BY s.database_id, s.record_type LIMIT 1) AS n)
+        SELECT record_type FROM t LIMIT \(\.countMax)
+        """
+    ) { row throws(PostgresError) in try row["record_type"] }
 
     /// Of those that have fired the last ones stay.
     let clearEnded = DeclaredStatement<UserID, Void>(
@@ -210,6 +247,18 @@ extension KeptSubscription {
 
 /// A subscription in a row, with the name of its living zone.
 private enum SubscriptionRow {
+    /// Of one whose zone is gone there is only its key.
+    static func decodeWatching(_ row: PostgresRow) throws(PostgresError) -> WatchingRow {
+        let (user, container): (UserID, ContainerID) = (try row["user_id"], try row["container_id"])
+        let (scope, id): (DatabaseScope?, String) = (DatabaseScope(rawValue: try row["scope"]), try row["id"])
+        let isLiving: Bool = try row["is_living"]
+        let subscription = try decode(row).flatMap { isLiving ? $0 : nil }
+        return WatchingRow(
+            database: try row["database_id"],
+            key: scope.map { SubscriberKey(user: user, key: Subscription.Key(scope: $0, id: id)) },
+            watching: subscription.map { WatchingSubscription(user: user, container: container, subscription: $0) })
+    }
+
     /// Nil: a later version of the server has written it.
     static func decode(_ row: PostgresRow, hasFired: Bool = false) throws(PostgresError) -> Subscription? {
         guard let scope = DatabaseScope(rawValue: try row["scope"]),

@@ -40,6 +40,27 @@ extension MemoryStore {
             return pages
         }
     }
+
+    package func querySubscriptions(
+        watching database: DatabaseID, ofType recordType: String, after: SubscriberKey?, atMost countMax: Int
+    ) async throws(StorageError) -> WatchingPage {
+        try await call { tables in
+            let rest = tables.watching(database).filter { watching in
+                watching.subscription.recordType == recordType && after.map { watching.key > $0 } ?? true
+            }
+            let page = rest.prefix(countMax)
+            return WatchingPage(subscriptions: Array(page), next: rest.count > countMax ? page.last?.key : nil)
+        }
+    }
+
+    package func watchedTypes(
+        in database: DatabaseID, atMost countMax: Int
+    ) async throws(StorageError) -> Set<String> {
+        try await call { tables in
+            let types = Set(tables.watching(database).compactMap(\.subscription.recordType))
+            return Set(types.sorted().prefix(countMax))
+        }
+    }
 }
 
 extension MemoryTables {

@@ -31,4 +31,14 @@ extension PlantedStorage {
     ) async throws(StorageError) -> [DatabaseID: WatchingPage] {
         try await base.querySubscriptions(watching: databases, after: after, atMost: countMax)
     }
+
+    func querySubscriptions(
+        watching database: DatabaseID, ofType recordType: String, after: SubscriberKey?, atMost countMax: Int
+    ) async throws(StorageError) -> WatchingPage {
+        try await base.querySubscriptions(watching: database, ofType: recordType, after: after, atMost: countMax)
+    }
+
+    func watchedTypes(in database: DatabaseID, atMost countMax: Int) async throws(StorageError) -> Set<String> {
+        try await base.watchedTypes(in: database, atMost: countMax)
+    }
 }

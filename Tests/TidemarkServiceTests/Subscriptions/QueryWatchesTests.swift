@@ -245,24 +245,60 @@ import TidemarkFields
         #expect(again.last == false && again.contains(true))
     }
 
+    private static func large(_ types: Set<String>) -> QueryWatches.Known {
+        .large(WatchedTypes(types, isPublic: true))
+    }
+
     @Test func `R-847: the many of a large database are read once at a time for what came meanwhile`() throws {
         var watches = QueryWatches()
         #expect(watches.written([try Self.zone(["a"])], now: .zero).mustRead)
-        #expect(names(read(&watches, .large)) == ["a"])
-        #expect(!watches.written([try Self.zone(["b"])], now: .zero).mustRead)
+        #expect(names(read(&watches, Self.large(["Note"]))) == ["a"])
+        for name in ["b", "c"] { #expect(!watches.written([try Self.zone([name])], now: .zero).mustRead) }
         #expect(watches.takeWanted(10).isEmpty)
-        guard case .read = watches.done(Self.database, now: .zero) else {
+        guard case .evaluate(let more) = watches.done(Self.database, now: .zero) else {
             Issue.record("they are not read for what came meanwhile")
             return
         }
-        let wanted = watches.takeWanted(10)
-        #expect(wanted.map(\.isLarge) == [true])
-        #expect(names(watches.read(Self.database, .large, generation: wanted[0].generation, now: .zero)) == ["b"])
+        #expect(names(more) == ["b", "c"] && more.types(of: WatchedTypes(["Note"], isPublic: true)) == ["Note"])
         guard case .nothing = watches.done(Self.database, now: .zero) else {
             Issue.record("it does not come to rest")
             return
         }
-        #expect(watches.written([try Self.zone(["c"])], now: .zero).mustRead)
+        #expect(watches.written([try Self.zone(["d"])], now: .zero).work.count == 1)
+    }
+
+    @Test func `R-280: a change of a type at which none of very many subscriptions looks reads nothing`() throws {
+        var watches = QueryWatches()
+        #expect(watches.written([try Self.zone()], now: .zero).mustRead)
+        #expect(carryOut(&watches, Self.large(["Note", "Item"])) != nil)
+        let other = watches.written([try Self.zone(type: "Other")], now: .seconds(30))
+        #expect(other.work.isEmpty && !other.mustRead && other.silent.count == 1)
+        let item = watches.written([try Self.zone(type: "Item")], now: .seconds(30))
+        #expect(item.work.count == 1 && !item.mustRead && item.silent.isEmpty)
+        _ = watches.done(Self.database, now: .seconds(30))
+        // Somebody subscribes. That they are too many stays known.
+        #expect(watches.changed(Self.database) == true, "who looks at the other type may have missed it")
+        let wanted = try #require(watches.takeWanted(1).first)
+        #expect(wanted.isLarge)
+        let types = WatchedTypes(["Note", "Item", "Other"], isPublic: true)
+        let work = watches.read(Self.database, .large(types), generation: wanted.generation, now: .seconds(30))
+        #expect(work?.types(of: types) == ["Other"], "the others have missed nothing")
+        _ = watches.done(Self.database, now: .seconds(30))
+        #expect(watches.changed(Self.database) == false, "nothing has passed")
+        #expect(watches.written([try Self.zone(type: "Else")], now: .seconds(30)).mustRead)
+        #expect(watches.takeWanted(1).first?.isLarge == true)
+    }
+
+    @Test func `R-280, I-7: of more types than there is room for each change reads`() throws {
+        let many = Set((0...WatchedTypes.countMax).map { "T\($0)" })
+        for (types, isKnown) in [(many, false), (Set(many.prefix(WatchedTypes.countMax)), true)] {
+            var watches = QueryWatches()
+            #expect(watches.written([try Self.zone()], now: .zero).mustRead)
+            #expect(carryOut(&watches, Self.large(types)) != nil)
+            #expect(watches.written([try Self.zone(type: "Other")], now: .zero).work.isEmpty == isKnown)
+        }
+        let long = Set((0..<2_000).map { String(repeating: "x", count: 1_000) + "\($0)" })
+        #expect(WatchedTypes(long, isPublic: false).names == nil)
     }
 
     @Test func `R-246: one that has ended by its push fires no more until they are read again`() throws {
