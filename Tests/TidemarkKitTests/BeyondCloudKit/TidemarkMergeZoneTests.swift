@@ -12,7 +12,7 @@ import TidemarkFields
     private let id = recordID("A/1")
     private let rules = TidemarkMerge(.clientWins, fields: ["tags": .listElements, "title": .serverWins])
 
-    private func stored(_ text: String?, _ tags: [String], zone: UInt64, _ number: ChangeNumber) -> CKRecord {
+    private func stored(_ text: String?, _ tags: [String], zone: Int64, _ number: ChangeNumber) -> CKRecord {
         let record = CKRecord(recordType: "Note", recordID: id)
         record["text"] = text
         record["title"] = text
