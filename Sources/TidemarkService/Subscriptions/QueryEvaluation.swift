@@ -28,6 +28,8 @@ final class QueryEvaluation: Sendable {
     private static let pageCount = 1_000
     /// How much is added to an index in one turn: bytes of predicates, and as many as a short one has for each.
     private static let addedBytesInTurn = 25_600
+    /// Subscriptions that are compared with those that were known, in one turn of the event loop.
+    private static let comparedInTurn = 256
     private static let addedBytesLeast = 512
     /// How many are sent together, so that no more are in memory.
     private static let firedTogether = 1_000
@@ -382,9 +384,9 @@ final class QueryEvaluation: Sendable {
         for slice in index.slices(where: missable.mayConcern) {
             var rest = slice
             while !rest.isEmpty {
-                let some = rest.prefix(Self.addedInTurn).filter(missable.mayBeMissed)
+                let some = rest.prefix(Self.comparedInTurn).filter(missable.mayBeMissed)
                 if !some.isEmpty { new.append(some[...]) }
-                rest = rest.dropFirst(Self.addedInTurn)
+                rest = rest.dropFirst(Self.comparedInTurn)
                 await Task.yield()
             }
         }
