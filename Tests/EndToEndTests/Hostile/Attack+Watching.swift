@@ -46,9 +46,9 @@ extension Attack {
     ) { envelope, scope in
         var predicate = WirePredicate()
         predicate.isIn.key = "number"
-        predicate.isIn.values = (0..<900).map {
+        predicate.isIn.values = (0..<900).map { (number: Int64) in
             var value = WireQueryValue()
-            value.int64 = $0
+            value.int64 = number
             return value
         }
         envelope.modifySubscriptions = WireModifySubscriptions()
