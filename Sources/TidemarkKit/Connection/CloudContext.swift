@@ -245,19 +245,20 @@ package final class CloudContext: Sendable {
 extension CloudContext {
     /// See ``CKContainer/handleRemoteNotifications(with:)``.
     func handleRemoteNotifications(with handler: NotificationCourier.Handler?) {
-        let courier = state.withLock { state -> NotificationCourier? in
+        courier(making: handler != nil)?.use(handler)
+    }
+
+    /// The courier of the container's notifications. Nil: there is none, and none is to be made.
+    func courier(making isMade: Bool) -> NotificationCourier? {
+        state.withLock { state in
             if let courier = state.courier { return courier }
-            guard handler != nil else { return nil }
+            guard isMade else { return nil }
             let courier = NotificationCourier(self)
             state.courier = courier
             state.observers.append(WeakObserver(object: courier))
             return courier
         }
-        courier?.use(handler)
     }
-
-    /// Whether the app wants notifications.
-    var hasNotificationHandler: Bool { state.withLock { $0.courier }?.hasHandler ?? false }
 
     private func warned(_ text: String) {
         let isNew = state.withLock { state in

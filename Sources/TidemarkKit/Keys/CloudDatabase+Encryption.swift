@@ -248,10 +248,8 @@ extension CKError {
     /// error says nothing of other records.
     var isOfMissingKeys: Bool { userInfo[Self.missingKeysKey] != nil }
 
+    /// Marks the error of a zone whose newest key, as the server says, is one that this device knows to be older.
     static let olderKeyKey = "TidemarkOlderKey"
-
-    /// Whether a server names a key of a zone as its newest that this device knows to be an older one.
-    var isOfOlderKey: Bool { userInfo[Self.olderKeyKey] != nil }
 
     static let zoneKeyUnknownKey = "TidemarkZoneKeyUnknown"
 

@@ -24,7 +24,11 @@ extension Attack {
                     titleLocalizationKey: "title", titleLocalizationArgs: Array(repeating: "text", count: 400))
                 return subscription
             }
-            _ = try await database.modifySubscriptions(saving: subscriptions, deleting: [])
+            // A request has room for the texts of ten.
+            for start in stride(from: 0, to: subscriptions.count, by: 10) {
+                let some = Array(subscriptions[start..<start + 10])
+                _ = try await database.modifySubscriptions(saving: some, deleting: [])
+            }
         },
         fill: { envelope, scope in
             var save = WireRecordSave()

@@ -116,7 +116,7 @@ import TidemarkTestSupport
             _ = try await world.write("learned", 2, type: "Other")
             let other = try await world.write("other", 3, type: "Other")
             #expect(world.fired.all().isEmpty)
-            _ = try await world.write("learned", 4, type: "Item")
+            _ = try await world.write("learned too", 4, type: "Item")
             #expect(world.fired.all().count == items.count)
             // Two pages.
             #expect(try await world.write("item", 5, type: "Item") == other + 2)

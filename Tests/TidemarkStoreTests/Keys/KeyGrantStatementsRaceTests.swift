@@ -7,7 +7,7 @@ import TidemarkPostgres
 @testable import TidemarkStore
 
 /// Keys of a zone that are given at the same moment, in PostgreSQL.
-@Suite struct KeyGrantRaceTests {
+@Suite struct KeyGrantStatementsRaceTests {
     private static func bytes(_ number: UInt8, _ count: Int) -> [UInt8] { Array(repeating: number, count: count) }
 
     /// The same for a script.
