@@ -28,9 +28,9 @@ final class QueryEvaluation: Sendable {
     private static let pageCount = 1_000
     /// How much is added to an index in one turn: bytes of predicates, and as many as a short one has for each.
     private static let addedBytesInTurn = 25_600
+    private static let addedBytesLeast = 512
     /// Subscriptions that are compared with those that were known, in one turn of the event loop.
     private static let comparedInTurn = 256
-    private static let addedBytesLeast = 512
     /// How many are sent together, so that no more are in memory.
     private static let firedTogether = 1_000
     /// How many subscriptions that fire once are ended in one transaction.
