@@ -6,6 +6,9 @@ enum RecordedSeeds {
     /// a request that had been decided in the zone before, and was carried out in the next.
     static let found: [UInt64] = [2, 391, 100_412, 3_958_837_755_747_753_326, 300_016_914]
 
+    /// The same with shares. Believed by the judge: that a later page of a first fetch tells of ends from before the fetch.
+    static let foundWithShares: [UInt64] = [5_546_228_513_442_936_101]
+
     /// The same with engines. Left unsent: a zone that was added again in the pass that had sent it. Not told: a deletion
     /// between a process that died before it had the token and the next; a zone that the app had heard of and the state had
     /// not, after a restore. Believed by the judge:

@@ -84,6 +84,11 @@ import TidemarkTestSupport
         #expect(try await blocking { SimulationRun(seed: seed).violations } == [])
     }
 
+    @Test(arguments: RecordedSeeds.foundWithShares)
+    func `seeds with which shares once found something find nothing any more`(_ seed: UInt64) async throws {
+        #expect(try await blocking { SharingRun(seed: seed).violations } == [])
+    }
+
     @Test(arguments: RecordedSeeds.foundByEngines)
     func `seeds with which engines once found something find nothing any more`(_ seed: UInt64) async throws {
         #expect(try await blocking { EngineRun(seed: seed).violations } == [])

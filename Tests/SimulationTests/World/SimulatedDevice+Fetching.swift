@@ -21,8 +21,11 @@ extension SimulatedDevice {
             if store == world.history.store, page.token.store == store { judgeReturn(page, askedAt: askedAt) }
             for zone in page.changed {
                 guard await fetch(zone.key.name) else { return false }
-                // It may be another zone of that name, of which the list has not told yet.
-                if bookmark.views[zone.key.name]?.zone == zone.zone { bookmark.views[zone.key.name]?.toldAt = toldAt }
+                // It may be another zone of that name, or that of another life of the store. The list has not told of it yet.
+                guard let view = bookmark.views[zone.key.name], view.zone == zone.zone,
+                    view.store == page.token.store
+                else { continue }
+                bookmark.views[zone.key.name]?.toldAt = toldAt
             }
             bookmark.databaseToken = page.token.bytes
             list(page)

@@ -181,10 +181,16 @@ extension SimulatedDevice {
     }
 
     /// whoever has lost access and got it again is told of the end before the zone. The ends of the page have been
-    /// carried out. Without a token no ends are told.
+    /// carried out.
+    ///
+    /// A fetch that begins without a token and asks for no ends is not told of those from before it, on none of its pages
+    /// the tokens between these pages are those of a list of what is there. A zone that the fetch has listed already
+    /// is told of as ever.
     func judgeReturn(_ page: DatabasePage, askedAt: Int) {
-        guard let guest, let sharing = world.sharing, !bookmark.databaseToken.isEmpty else { return }
+        guard let guest, let sharing = world.sharing else { return }
         for zone in page.changed {
+            let hearsOfEnds = tellsEnds || !bookmark.databaseToken.isEmpty
+            guard bookmark.listed?.contains(zone.key.name) ?? hearsOfEnds else { continue }
             guard let view = bookmark.views[zone.key.name], view.zone == zone.zone, let toldAt = view.toldAt,
                 sharing.hasBegunAccess(guest.user, to: zone.zone, after: toldAt, by: askedAt)
             else { continue }
