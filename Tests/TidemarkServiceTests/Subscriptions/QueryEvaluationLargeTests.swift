@@ -11,27 +11,9 @@ import TidemarkTestSupport
 
 /// A database whose query subscriptions have no room in a server's memory (R-280, R-281).
 @Suite struct QueryEvaluationLargeTests {
-    /// What a server has fired.
-    private final class Fired: Sendable {
-        private let texts = Mutex<[String]>([])
-
-        func take(_ moved: ZonesMoved) {
-            let new = moved.fired.map { "\($0.subscription.id) \($0.record?.name ?? "?")" }
-            texts.withLock { $0 += new }
-        }
-
-        /// Removes what has been fired.
-        func all() -> [String] {
-            texts.withLock { texts in
-                defer { texts = [] }
-                return texts.sorted()
-            }
-        }
-    }
-
     private struct World {
         let fixture: ServiceFixture
-        let fired = Fired()
+        let fired = FiredQueries()
         let script = FaultScript()
         let writer: CloudService
         let other: CloudService
@@ -111,33 +93,33 @@ import TidemarkTestSupport
             try await world.save(
                 notes.map { world.subscription($0, type: "Note") } + items.map { world.subscription($0, type: "Item") })
             _ = try await world.write("first", 1, type: "Note")
-            #expect(Set(world.fired.all()) == Set(notes.map { "\($0) first" }))
+            #expect(Set(world.fired.sorted()) == Set(notes.map { "\($0) first created" }))
             // The schema learns the type.
             _ = try await world.write("learned", 2, type: "Other")
             let other = try await world.write("other", 3, type: "Other")
-            #expect(world.fired.all().isEmpty)
+            #expect(world.fired.sorted().isEmpty)
             _ = try await world.write("learned too", 4, type: "Item")
-            #expect(world.fired.all().count == items.count)
+            #expect(world.fired.sorted().count == items.count)
             // Two pages.
             #expect(try await world.write("item", 5, type: "Item") == other + 2)
-            #expect(Set(world.fired.all()) == Set(items.map { "\($0) item" }))
+            #expect(Set(world.fired.sorted()) == Set(items.map { "\($0) item created" }))
             // Somebody looks at the other type now, and the server has not heard of it.
             try await world.save([world.subscription("new", type: "Other")])
             #expect(try await world.write("missed", 6, type: "Other") == other)
-            #expect(world.fired.all().isEmpty)
+            #expect(world.fired.sorted().isEmpty)
             try await world.hear()
-            #expect(world.fired.all() == ["new ?"])
+            #expect(world.fired.sorted() == ["new ? ?"])
             #expect(try await world.write("seen", 7, type: "Other") == other + 1)
-            #expect(world.fired.all() == ["new seen"])
+            #expect(world.fired.sorted() == ["new seen created"])
             // Of a known type a new one is found without a notice.
             try await world.save([world.subscription("newer", type: "Other")])
             _ = try await world.write("both", 8, type: "Other")
-            #expect(world.fired.all() == ["new both", "newer both"])
+            #expect(world.fired.sorted() == ["new both created", "newer both created"])
             try await world.delete(["new", "newer"])
             try await world.hear()
             _ = try await world.write("again", 9, type: "Other")
             #expect(try await world.write("none", 10, type: "Other") == other)
-            #expect(world.fired.all().isEmpty)
+            #expect(world.fired.sorted().isEmpty)
         }
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
 import Testing
 import TidemarkDomain
 import TidemarkScheduling
@@ -10,30 +9,9 @@ import TidemarkTestSupport
 
 /// One server writes, and at another one users subscribe, of which the first hears later (R-265).
 @Suite struct QueryEvaluationNewcomersTests {
-    /// What a server has fired, as "subscription record reason".
-    private final class Fired: Sendable {
-        private let texts = Mutex<[String]>([])
-
-        func take(_ moved: ZonesMoved) {
-            let new = moved.fired.map { firing in
-                let reason = firing.reason.map { "\($0)" } ?? "?"
-                return "\(firing.subscription.id) \(firing.record?.name ?? "?") \(reason)"
-            }
-            texts.withLock { $0 += new }
-        }
-
-        /// Removes what has been fired.
-        func all() -> [String] {
-            texts.withLock { texts in
-                defer { texts = [] }
-                return texts.sorted()
-            }
-        }
-    }
-
     private struct World {
         let fixture: ServiceFixture
-        let fired = Fired()
+        let fired = FiredQueries()
         let writer: CloudService
         let other: CloudService
 
@@ -78,21 +56,21 @@ import TidemarkTestSupport
             try world.fixture.scheduler.simulate {
                 if knowsOthers { try await world.save(world.subscription("old"), at: world.writer) }
                 try await world.write("a", 1)
-                _ = world.fired.all()
+                _ = world.fired.sorted()
                 try await world.save(
                     world.subscription("new"), world.subscription("else", type: "Else"), at: world.other)
                 try await world.write("b", 2)
-                #expect(world.fired.all() == (knowsOthers ? ["old b created"] : []), "it does not know the new one")
+                #expect(world.fired.sorted() == (knowsOthers ? ["old b created"] : []), "it does not know the new one")
                 world.writer.forgetQueries(of: world.database)
                 try await world.rest()
-                #expect(world.fired.all() == ["new ? ?"])
+                #expect(world.fired.sorted() == ["new ? ?"])
                 try await world.write("c", 3)
-                #expect(world.fired.all() == ["new c created"] + (knowsOthers ? ["old c created"] : []))
+                #expect(world.fired.sorted() == ["new c created"] + (knowsOthers ? ["old c created"] : []))
                 world.writer.forgetQueries(of: world.database)
                 try await world.rest(100)
                 world.writer.sweepQueries()
                 try await world.rest()
-                #expect(world.fired.all() == [])
+                #expect(world.fired.sorted() == [])
             }
         }
     }
@@ -106,10 +84,10 @@ import TidemarkTestSupport
             try await world.write("b", 2)
             world.writer.forgetQueries(of: world.database)
             try await world.rest()
-            #expect(world.fired.all() == ["once ? ?"])
+            #expect(world.fired.sorted() == ["once ? ?"])
             #expect(await world.other.subscriptions(in: .private, of: world.fixture.identity.user) == .success([once]))
             try await world.write("c", 3)
-            #expect(world.fired.all() == ["once c created"])
+            #expect(world.fired.sorted() == ["once c created"])
             #expect(await world.other.subscriptions(in: .private, of: world.fixture.identity.user) == .success([]))
         }
     }
@@ -121,9 +99,9 @@ import TidemarkTestSupport
             try await world.save(world.subscription("own"), at: world.writer)
             world.writer.forgetQueries(of: world.database)
             try await world.rest()
-            #expect(world.fired.all() == [])
+            #expect(world.fired.sorted() == [])
             try await world.write("c", 3)
-            #expect(world.fired.all() == ["own c created"])
+            #expect(world.fired.sorted() == ["own c created"])
         }
     }
 
@@ -134,7 +112,7 @@ import TidemarkTestSupport
                 try await world.write("a", 1)
                 try await world.save(world.subscription("new"), at: world.other)
                 try await world.write("b", 2)
-                #expect(world.fired.all() == [])
+                #expect(world.fired.sorted() == [])
                 if way != "gap" { try await world.rest(31) }
                 switch way {
                 case "gap": world.writer.forgetAllQueries()
@@ -142,7 +120,7 @@ import TidemarkTestSupport
                 default: world.writer.sweepQueries()
                 }
                 try await world.rest()
-                #expect(world.fired.all() == ["new ? ?"] + (way == "change" ? ["new c created"] : []), "\(way)")
+                #expect(world.fired.sorted() == ["new ? ?"] + (way == "change" ? ["new c created"] : []), "\(way)")
             }
         }
     }

@@ -10,32 +10,6 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 @Suite struct QueryEvaluationTests {
-    /// What a server has fired, as "subscription record reason".
-    private final class Fired: Sendable {
-        private let texts = Mutex<[String]>([])
-        private let parts = Mutex<[ChangeRanges.Part]>([])
-
-        /// The changes of which it was said that they have fired all that they fire.
-        var evaluated: [ChangeRanges.Part] { parts.withLock { $0 } }
-
-        func take(_ moved: ZonesMoved) {
-            parts.withLock { $0 += moved.evaluated.map(\.part) }
-            let new = moved.fired.map { firing -> String in
-                let reason = firing.reason.map { "\($0)" } ?? "?"
-                return "\(firing.subscription.id) \(firing.record?.name ?? "?") \(reason)"
-            }
-            texts.withLock { $0 += new }
-        }
-
-        /// Removes what has been fired.
-        func all() -> [String] {
-            texts.withLock { texts in
-                defer { texts = [] }
-                return texts
-            }
-        }
-    }
-
     private func subscription(
         _ id: String, in database: DatabaseID, _ scope: DatabaseScope = .private,
         _ predicate: QueryPredicate = .always(true), _ options: SubscriptionQuery.Options = .changes
@@ -69,7 +43,7 @@ import TidemarkTestSupport
 
     @Test func `R-245: a server fires for what it commits, after the answer`() throws {
         let fixture = try ServiceFixture()
-        let fired = Fired()
+        let fired = FiredQueries()
         let server = fixture.server(firesQueries: true) { fired.take($0) }
         try fixture.scheduler.simulate {
             let hits = QueryPredicate.compare(.field("text"), .equal, .string("hit"))
@@ -92,7 +66,7 @@ import TidemarkTestSupport
 
     @Test func `R-937: a service that is no server fires nothing, and deletes no subscription`() throws {
         let fixture = try ServiceFixture()
-        let fired = Fired()
+        let fired = FiredQueries()
         let server = fixture.server { fired.take($0) }
         try fixture.scheduler.simulate {
             let database = fixture.identity.privateDatabase
@@ -108,7 +82,7 @@ import TidemarkTestSupport
     @Test func `R-246: of two servers that fire at once, one sends`() throws {
         for seed in UInt64(1)...20 {
             let fixture = try ServiceFixture(seed: seed, zones: ["notes", "more"])
-            let fired = Fired()
+            let fired = FiredQueries()
             let servers = (0..<2).map { _ in fixture.server(firesQueries: true) { fired.take($0) } }
             try fixture.scheduler.simulate {
                 let once = subscription(
@@ -145,7 +119,7 @@ import TidemarkTestSupport
 
     @Test func `R-246: an old firing does not end the subscription that was saved under the same ID`() throws {
         let fixture = try ServiceFixture()
-        let fired = Fired()
+        let fired = FiredQueries()
         let (server, other) = (fixture.server(firesQueries: true) { fired.take($0) }, fixture.server())
         try fixture.scheduler.simulate {
             let (database, user) = (fixture.identity.privateDatabase, fixture.identity.user)
@@ -165,7 +139,7 @@ import TidemarkTestSupport
 
     @Test func `R-246: those that fire again and again do not wait for the end of others`() throws {
         let fixture = try ServiceFixture()
-        let (fired, script) = (Fired(), FaultScript())
+        let (fired, script) = (FiredQueries(), FaultScript())
         let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
         try fixture.scheduler.simulate {
             let (database, user) = (fixture.identity.privateDatabase, fixture.identity.user)
@@ -191,7 +165,7 @@ import TidemarkTestSupport
 
     @Test func `I-5: in a public database only what the subscriber may read fires`() throws {
         let fixture = try ServiceFixture()
-        let fired = Fired()
+        let fired = FiredQueries()
         let server = fixture.server(firesQueries: true) { fired.take($0) }
         try fixture.scheduler.simulate {
             let container = ContainerKey(identifier: "iCloud.test", environment: .development)
@@ -232,7 +206,7 @@ import TidemarkTestSupport
         throws
     {
         let fixture = try ServiceFixture()
-        let fired = Fired()
+        let fired = FiredQueries()
         let server = fixture.server(firesQueries: true) { fired.take($0) }
         try fixture.scheduler.simulate {
             let database = fixture.identity.privateDatabase
@@ -283,7 +257,7 @@ import TidemarkTestSupport
         throws
     {
         let fixture = try ServiceFixture()
-        let (fired, script) = (Fired(), FaultScript())
+        let (fired, script) = (FiredQueries(), FaultScript())
         let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
         try fixture.scheduler.simulate {
             let database = try await publicWorld(fixture, server)
@@ -306,7 +280,7 @@ import TidemarkTestSupport
 
     @Test func `R-246, R-847: if a subscription cannot be ended it stays, and its devices look themselves`() throws {
         let fixture = try ServiceFixture()
-        let (fired, script) = (Fired(), FaultScript())
+        let (fired, script) = (FiredQueries(), FaultScript())
         let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
         try fixture.scheduler.simulate {
             let once = subscription(
@@ -328,7 +302,7 @@ import TidemarkTestSupport
     @Test func `R-253, I-5: whoever may read their own records alone is told too that records may have changed`() throws
     {
         let fixture = try ServiceFixture()
-        let (fired, script) = (Fired(), FaultScript())
+        let (fired, script) = (FiredQueries(), FaultScript())
         let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
         try fixture.scheduler.simulate {
             let database = try await publicWorld(fixture, server)
@@ -358,7 +332,7 @@ import TidemarkTestSupport
 
     @Test func `R-263: of a public database others are told which changes have fired all that they fire`() throws {
         let fixture = try ServiceFixture()
-        let fired = Fired()
+        let fired = FiredQueries()
         let server = fixture.server(firesQueries: true) { fired.take($0) }
         try fixture.scheduler.simulate {
             let container = ContainerKey(identifier: "iCloud.test", environment: .development)
@@ -399,7 +373,7 @@ import TidemarkTestSupport
 
     @Test func `R-847: a store that does not answer delays pushes, and loses none`() throws {
         let fixture = try ServiceFixture()
-        let (fired, script) = (Fired(), FaultScript())
+        let (fired, script) = (FiredQueries(), FaultScript())
         let server = fixture.server(faults: script.plan, firesQueries: true) { fired.take($0) }
         try fixture.scheduler.simulate {
             let database = fixture.identity.privateDatabase
@@ -421,7 +395,7 @@ import TidemarkTestSupport
 
     @Test func `R-847: more subscriptions than one read brings all fire`() throws {
         let fixture = try ServiceFixture()
-        let fired = Fired()
+        let fired = FiredQueries()
         var limits = Limits()
         limits.subscriptionsMax = 5_000
         let server = fixture.server(limits: limits, firesQueries: true) { fired.take($0) }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
 import Testing
 import TidemarkDomain
 import TidemarkFields
@@ -35,25 +34,6 @@ import TidemarkTestSupport
     private static let options = (1...15 as ClosedRange<UInt32>).map { SubscriptionQuery.Options(rawValue: $0) }
         .filter { !$0.isDisjoint(with: .changes) }
 
-    private final class Fired: Sendable {
-        private let texts = Mutex<[String]>([])
-
-        func take(_ moved: ZonesMoved) {
-            let new = moved.fired.map { firing in
-                let reason = firing.reason.map { "\($0)" } ?? "?"
-                return "\(firing.subscription.id) \(firing.record?.name ?? "?") \(reason)"
-            }
-            texts.withLock { $0 += new }
-        }
-
-        func all() -> [String] {
-            texts.withLock { texts in
-                defer { texts = [] }
-                return texts.sorted()
-            }
-        }
-    }
-
     private static func subscriptions(in database: DatabaseID) -> [Subscription] {
         predicates.flatMap { name, predicate in
             options.map { options in
@@ -79,7 +59,7 @@ import TidemarkTestSupport
 
     @Test func `R-245, R-246: old and new version, predicate, options and firing once, through a server`() throws {
         let fixture = try ServiceFixture()
-        let fired = Fired()
+        let fired = FiredQueries()
         let server = fixture.server(firesQueries: true) { fired.take($0) }
         let (user, database) = (fixture.identity.user, fixture.identity.privateDatabase)
         let all = Self.subscriptions(in: database)
@@ -112,7 +92,7 @@ import TidemarkTestSupport
                 let names = ["first", "second"].map { "\($0) \(old) \(new)" }
                 for name in names where old != .absent { try await write(name, text(old, isNew: false)) }
                 try await change(saves: all, deletes: [])
-                #expect(fired.all().isEmpty)
+                #expect(fired.sorted().isEmpty)
                 for (index, name) in names.enumerated() {
                     try await write(name, text(new, isNew: true))
                     let expected = all.filter { subscription in
@@ -121,7 +101,7 @@ import TidemarkTestSupport
                         return Self.fires(subscription, reason) && !isOver
                     }
                     let reasonText = reason.map { "\($0)" } ?? ""
-                    #expect(fired.all() == expected.map { "\($0.id) \(name) \(reasonText)" }.sorted(), "\(name)")
+                    #expect(fired.sorted() == expected.map { "\($0.id) \(name) \(reasonText)" }.sorted(), "\(name)")
                 }
                 let left = try await server.subscriptions(in: .private, of: user).get()
                 let kept = all.filter { subscription in
@@ -131,7 +111,7 @@ import TidemarkTestSupport
                 try await change(saves: [], deletes: left.map(\.id))
                 for name in names where new != .absent { try await write(name, nil) }
             }
-            #expect(fired.all().isEmpty)
+            #expect(fired.sorted().isEmpty)
         }
     }
 }
